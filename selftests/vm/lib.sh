@@ -22,13 +22,16 @@ need_packages() {
 		[ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] ||
 			missing+=("$package")
 	done
-	[ ${#missing[@]} -eq 0 ] && return 0
+	[ ${#missing[@]} -eq 0 ] || install_packages "${missing[@]}"
+}
+
+install_packages() {
 	[ "$(id -u)" -eq 0 ] ||
-		die "missing packages; as root: apt-get install --no-install-recommends ${missing[*]}"
-	say "installing ${missing[*]}"
+		die "missing packages; as root: apt-get install --no-install-recommends $*"
+	say "installing $*"
 	apt_locked update || say "apt-get update failed; trying with the lists that are there"
-	apt_locked install -y --no-install-recommends "${missing[@]}" ||
-		die "could not install ${missing[*]}; try: apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+	apt_locked install -y --no-install-recommends "$@" ||
+		die "could not install $*; try: apt-get update && apt-get install --no-install-recommends $*"
 }
 
 apt_locked() {
@@ -36,7 +39,8 @@ apt_locked() {
 }
 
 # load_kernel NAME: read kernels/NAME.kernel into the variables kind, source
-# or package, fragments, ram, append, leak_detector.
+# and fragments (built) or package, headers and pattern (packaged), ram,
+# append, leak_detector.
 load_kernel() {
 	[ -r "$vm_dir/kernels/$1.kernel" ] ||
 		die "no kernel '$1'; there are: $(kernel_names)"
@@ -52,4 +56,40 @@ kernel_names() {
 		names+=("${file%.kernel}")
 	done
 	echo "${names[*]}"
+}
+
+# locate_kernel: where the kernel that load_kernel described is; builds or
+# installs it first if need be.  Sets release, image, kdir (what modules are
+# built against) and modules_dir (its /lib/modules, if that is not the host's).
+locate_kernel() {
+	case ${kind:?} in
+	built) locate_built "$1" ;;
+	packaged) locate_packaged || install_packaged ;;
+	*) die "kernels/$1.kernel: unknown kind '$kind'" ;;
+	esac
+}
+
+locate_built() {
+	kdir=$("$vm_dir/build-kernel" "$1") || exit
+	release=$(<"$kdir/include/config/kernel.release")
+	image=$kdir/arch/x86/boot/bzImage
+	modules_dir=$kdir/root/lib/modules
+}
+
+# The newest one that has its headers too, so that a module built for it is
+# loaded into that very kernel.
+locate_packaged() {
+	modules_dir=
+	while read -r release; do
+		image=/boot/vmlinuz-$release
+		kdir=/lib/modules/$release/build
+		[ ! -e "$kdir/Makefile" ] || [ ! -e "/lib/modules/$release/modules.dep" ] || return 0
+	done < <(cd /boot && printf '%s\n' vmlinuz-${pattern:?} | sed 's/^vmlinuz-//' | sort -rV)
+	return 1
+}
+
+# Both packages by name, so that an older pair is brought up to date.
+install_packaged() {
+	install_packages "${package:?}" "${headers:?}"
+	locate_packaged || die "no kernel $pattern with its headers, though $package and $headers are installed"
 }
