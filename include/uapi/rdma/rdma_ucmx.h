@@ -1,0 +1,737 @@
+/* SPDX-License-Identifier: (GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause */
+/*
+ * User interface of the rdma_ucmx module, /dev/infiniband/rdma_ucmx.
+ *
+ * An open file of the device is an event channel.  Commands are ioctls on it,
+ * events are read from it with read(2), and poll(2) says whether there are
+ * any.
+ */
+#ifndef RDMA_UCMX_H
+#define RDMA_UCMX_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+/**
+ * DOC: General rules
+ *
+ * Every command takes a pointer to a struct whose first member, size, is set
+ * by the caller to the size it knows.  A struct only ever grows at its end.
+ * A smaller struct of an older caller is completed with zeros; a larger one of
+ * a newer caller is accepted as long as what this kernel does not know is
+ * zero.  What the kernel answers goes into the members named out_*, cut to the
+ * caller's size.
+ *
+ * An id is named by its handle, a number that is the same before and after a
+ * migration and that means something only on the channel that owns the id.
+ *
+ * Meanings of errno that are the same for all commands:
+ *
+ *  - ENOTTY: unknown command
+ *  - EFAULT: an address that cannot be read or written; nothing was done
+ *  - EINVAL: the struct is too small, or a reserved member is not zero
+ *  - E2BIG: the struct has a tail that this kernel does not know, not zero
+ *  - EOPNOTSUPP: a flag that this kernel does not know
+ *  - ENOENT: there is no such id on this channel
+ *  - ENXIO: the id's device is gone; it can be migrated, read and destroyed
+ *  - ENOMEM, ENOSPC: no memory, or a limit reached; nothing was done
+ *  - EINTR: a signal arrived while waiting
+ *
+ * Whatever else rdma_cm answers is passed on.
+ */
+
+#define RDMA_UCMX_IOC_TYPE		0x1b
+#define RDMA_UCMX_CMD_BASE		0x80
+
+enum {
+	RDMA_UCMX_CMD_INFO = RDMA_UCMX_CMD_BASE,
+	RDMA_UCMX_CMD_CREATE_ID,
+	RDMA_UCMX_CMD_DESTROY_ID,
+	RDMA_UCMX_CMD_BIND_ADDR,
+	RDMA_UCMX_CMD_RESOLVE_ADDR,
+	RDMA_UCMX_CMD_RESOLVE_ROUTE,
+	RDMA_UCMX_CMD_LISTEN,
+	RDMA_UCMX_CMD_CONNECT,
+	RDMA_UCMX_CMD_ACCEPT,
+	RDMA_UCMX_CMD_REJECT,
+	RDMA_UCMX_CMD_DISCONNECT,
+	RDMA_UCMX_CMD_NOTIFY,
+	RDMA_UCMX_CMD_QUERY,
+	RDMA_UCMX_CMD_INIT_QP_ATTR,
+	RDMA_UCMX_CMD_SET_OPTION,
+	RDMA_UCMX_CMD_ACK_EVENTS,
+	RDMA_UCMX_CMD_LIST_IDS,
+	RDMA_UCMX_CMD_MIGRATE_ID,
+};
+
+#define RDMA_UCMX_IO(cmd)		_IO(RDMA_UCMX_IOC_TYPE, (cmd))
+#define RDMA_UCMX_INFO			RDMA_UCMX_IO(RDMA_UCMX_CMD_INFO)
+#define RDMA_UCMX_CREATE_ID		RDMA_UCMX_IO(RDMA_UCMX_CMD_CREATE_ID)
+#define RDMA_UCMX_DESTROY_ID		RDMA_UCMX_IO(RDMA_UCMX_CMD_DESTROY_ID)
+#define RDMA_UCMX_BIND_ADDR		RDMA_UCMX_IO(RDMA_UCMX_CMD_BIND_ADDR)
+#define RDMA_UCMX_RESOLVE_ADDR		RDMA_UCMX_IO(RDMA_UCMX_CMD_RESOLVE_ADDR)
+#define RDMA_UCMX_RESOLVE_ROUTE		RDMA_UCMX_IO(RDMA_UCMX_CMD_RESOLVE_ROUTE)
+#define RDMA_UCMX_LISTEN		RDMA_UCMX_IO(RDMA_UCMX_CMD_LISTEN)
+#define RDMA_UCMX_CONNECT		RDMA_UCMX_IO(RDMA_UCMX_CMD_CONNECT)
+#define RDMA_UCMX_ACCEPT		RDMA_UCMX_IO(RDMA_UCMX_CMD_ACCEPT)
+#define RDMA_UCMX_REJECT		RDMA_UCMX_IO(RDMA_UCMX_CMD_REJECT)
+#define RDMA_UCMX_DISCONNECT		RDMA_UCMX_IO(RDMA_UCMX_CMD_DISCONNECT)
+#define RDMA_UCMX_NOTIFY		RDMA_UCMX_IO(RDMA_UCMX_CMD_NOTIFY)
+#define RDMA_UCMX_QUERY			RDMA_UCMX_IO(RDMA_UCMX_CMD_QUERY)
+#define RDMA_UCMX_INIT_QP_ATTR		RDMA_UCMX_IO(RDMA_UCMX_CMD_INIT_QP_ATTR)
+#define RDMA_UCMX_SET_OPTION		RDMA_UCMX_IO(RDMA_UCMX_CMD_SET_OPTION)
+#define RDMA_UCMX_ACK_EVENTS		RDMA_UCMX_IO(RDMA_UCMX_CMD_ACK_EVENTS)
+#define RDMA_UCMX_LIST_IDS		RDMA_UCMX_IO(RDMA_UCMX_CMD_LIST_IDS)
+#define RDMA_UCMX_MIGRATE_ID		RDMA_UCMX_IO(RDMA_UCMX_CMD_MIGRATE_ID)
+
+#define RDMA_UCMX_MAX_PRIVATE_DATA	256
+#define RDMA_UCMX_MAX_PATHS		2
+
+/**
+ * struct rdma_ucmx_addr - a socket address
+ * @family: AF_INET, AF_INET6, AF_IB, or 0 for none
+ * @data: the rest of the sockaddr_in, sockaddr_in6 or sockaddr_ib that @family
+ *        calls for, then zeros
+ *
+ * Large enough for every family that rdma_cm knows, and laid out the same for
+ * 32 and 64 bits.
+ */
+struct rdma_ucmx_addr {
+	__u16 family;
+	__u8  data[46];
+} __attribute__((aligned(8)));
+
+/**
+ * struct rdma_ucmx_ece - enhanced connection establishment, see IBTA A17
+ * @vendor_id: vendor of the options
+ * @attr_mod: the options
+ */
+struct rdma_ucmx_ece {
+	__u32 vendor_id;
+	__u32 attr_mod;
+};
+
+/**
+ * struct rdma_ucmx_conn_param - parameters of a connection
+ * @qp_num: queue pair number
+ * @qkey: queue key, of unconnected ids
+ * @private_data: private data
+ * @private_data_len: bytes of @private_data
+ * @srq: whether the queue pair uses a shared receive queue
+ * @responder_resources: RDMA reads that may be outstanding from the peer
+ * @initiator_depth: RDMA reads that may be outstanding to the peer
+ * @flow_control: whether hardware flow control is available
+ * @retry_count: how often to retry on an error
+ * @rnr_retry_count: how often to retry when the receiver is not ready
+ * @valid: whether anything of this is meant; ACCEPT without it confirms a
+ *         connection of the active side
+ *
+ * Layout of struct rdma_ucm_conn_param.
+ */
+struct rdma_ucmx_conn_param {
+	__u32 qp_num;
+	__u32 qkey;
+	__u8  private_data[RDMA_UCMX_MAX_PRIVATE_DATA];
+	__u8  private_data_len;
+	__u8  srq;
+	__u8  responder_resources;
+	__u8  initiator_depth;
+	__u8  flow_control;
+	__u8  retry_count;
+	__u8  rnr_retry_count;
+	__u8  valid;
+};
+
+/**
+ * struct rdma_ucmx_ah_attr - attributes of an address handle
+ * @dgid: destination GID
+ * @flow_label: flow label
+ * @sgid_index: index of the source GID
+ * @hop_limit: hop limit
+ * @traffic_class: traffic class
+ * @grh_reserved: zero
+ * @dlid: destination LID
+ * @sl: service level
+ * @src_path_bits: source path bits
+ * @static_rate: static rate
+ * @is_global: whether the first six members hold
+ * @port_num: port of the device
+ * @reserved: zero
+ *
+ * Layout of struct ib_uverbs_ah_attr.
+ */
+struct rdma_ucmx_ah_attr {
+	__u8  dgid[16];
+	__u32 flow_label;
+	__u8  sgid_index;
+	__u8  hop_limit;
+	__u8  traffic_class;
+	__u8  grh_reserved;
+	__u16 dlid;
+	__u8  sl;
+	__u8  src_path_bits;
+	__u8  static_rate;
+	__u8  is_global;
+	__u8  port_num;
+	__u8  reserved;
+};
+
+/**
+ * struct rdma_ucmx_ud_param - parameters of unconnected communication
+ * @qp_num: queue pair number of the peer
+ * @qkey: queue key
+ * @ah_attr: how to reach the peer
+ * @private_data: private data
+ * @private_data_len: bytes of @private_data
+ * @reserved: zero
+ *
+ * Layout of struct rdma_ucm_ud_param.
+ */
+struct rdma_ucmx_ud_param {
+	__u32 qp_num;
+	__u32 qkey;
+	struct rdma_ucmx_ah_attr ah_attr;
+	__u8  private_data[RDMA_UCMX_MAX_PRIVATE_DATA];
+	__u8  private_data_len;
+	__u8  reserved[7];
+};
+
+/**
+ * struct rdma_ucmx_route - where an id is and whom it talks to
+ * @src_addr: own address
+ * @dst_addr: address of the peer
+ * @sgid: own GID, zero without a device
+ * @dgid: GID of the peer, zero without a device
+ * @node_guid: GUID of the device, network byte order, 0 without a device
+ * @ibdev_index: index of the device, as in rdma netlink
+ * @pkey: partition key, network byte order
+ * @port_num: port of the device, 0 without one
+ * @reserved: zero
+ */
+struct rdma_ucmx_route {
+	struct rdma_ucmx_addr src_addr;
+	struct rdma_ucmx_addr dst_addr;
+	__u8  sgid[16];
+	__u8  dgid[16];
+	__aligned_u64 node_guid;
+	__u32 ibdev_index;
+	__u16 pkey;
+	__u8  port_num;
+	__u8  reserved;
+};
+
+/**
+ * struct rdma_ucmx_path - a path record
+ * @flags: IB_PATH_GMP, IB_PATH_PRIMARY, IB_PATH_ALTERNATE, ...
+ * @reserved: zero
+ * @path_rec: the record as in a management datagram, network byte order
+ *
+ * Layout of struct ib_path_rec_data.
+ */
+struct rdma_ucmx_path {
+	__u32 flags;
+	__u32 reserved;
+	__u32 path_rec[16];
+};
+
+/**
+ * struct rdma_ucmx_qp_attr - attributes for a queue pair transition
+ *
+ * Layout and meaning of struct ib_uverbs_qp_attr.
+ */
+struct rdma_ucmx_qp_attr {
+	/* private: layout of another interface, described there */
+	__u32 qp_attr_mask;
+	__u32 qp_state;
+	__u32 cur_qp_state;
+	__u32 path_mtu;
+	__u32 path_mig_state;
+	__u32 qkey;
+	__u32 rq_psn;
+	__u32 sq_psn;
+	__u32 dest_qp_num;
+	__u32 qp_access_flags;
+	struct rdma_ucmx_ah_attr ah_attr;
+	struct rdma_ucmx_ah_attr alt_ah_attr;
+	__u32 max_send_wr;
+	__u32 max_recv_wr;
+	__u32 max_send_sge;
+	__u32 max_recv_sge;
+	__u32 max_inline_data;
+	__u16 pkey_index;
+	__u16 alt_pkey_index;
+	__u8  en_sqd_async_notify;
+	__u8  sq_draining;
+	__u8  max_rd_atomic;
+	__u8  max_dest_rd_atomic;
+	__u8  min_rnr_timer;
+	__u8  port_num;
+	__u8  timeout;
+	__u8  retry_cnt;
+	__u8  rnr_retry;
+	__u8  alt_port_num;
+	__u8  alt_timeout;
+	__u8  reserved[5];
+};
+
+/*
+ * What follows the head of an event record, in this order.  A reader skips to
+ * the next record by the head's size, so that records can grow.
+ */
+#define RDMA_UCMX_EVENT_CONN	(1U << 0)	/* struct rdma_ucmx_conn_param */
+#define RDMA_UCMX_EVENT_UD	(1U << 1)	/* struct rdma_ucmx_ud_param */
+#define RDMA_UCMX_EVENT_ROUTE	(1U << 2)	/* struct rdma_ucmx_route */
+#define RDMA_UCMX_EVENT_PATHS	(1U << 3)	/* struct rdma_ucmx_path[num_paths] */
+
+/* A read with a buffer of this size always has room for a record. */
+#define RDMA_UCMX_READ_MIN	4096
+
+/**
+ * struct rdma_ucmx_event - head of an event record, as read(2) returns it
+ * @size: bytes of the whole record, a multiple of 8
+ * @event: what happened, enum rdma_cm_event_type
+ * @status: zero, negative errno, or the reason of a rejection
+ * @sections: RDMA_UCMX_EVENT_*, what follows the head
+ * @seq: number of the event among those of the id it is acknowledged by,
+ *       starting from 1
+ * @id: handle of the id; with CONNECT_REQUEST that of the new one
+ * @listen_id: with CONNECT_REQUEST handle of the listener, else 0
+ * @cookie: cookie of @id, 0 with CONNECT_REQUEST
+ * @listen_cookie: cookie of @listen_id
+ * @port_space: enum rdma_ucm_port_space of @id
+ * @qp_type: enum ib_qp_type of @id
+ * @num_paths: how many path records follow
+ * @reserved: zero
+ * @ece: ECE options of the peer
+ *
+ * A CONNECT_REQUEST is an event of the listener: it is acknowledged by
+ * @listen_id and @seq.  Every other event is acknowledged by @id and @seq.
+ */
+struct rdma_ucmx_event {
+	__u32 size;
+	__u32 event;
+	__s32 status;
+	__u32 sections;
+	__aligned_u64 seq;
+	__u32 id;
+	__u32 listen_id;
+	__aligned_u64 cookie;
+	__aligned_u64 listen_cookie;
+	__u16 port_space;
+	__u8  qp_type;
+	__u8  num_paths;
+	__u32 reserved;
+	struct rdma_ucmx_ece ece;
+};
+
+/* Bits of out_features; a bit is never given another meaning. */
+#define RDMA_UCMX_FEATURE_MIGRATE	(1ULL << 0)	/* MIGRATE_ID */
+
+/**
+ * struct rdma_ucmx_info - ioctl(RDMA_UCMX_INFO)
+ * @size: sizeof(struct rdma_ucmx_info)
+ * @flags: zero
+ * @out_features: RDMA_UCMX_FEATURE_*
+ * @out_max_ids: limit of ids in all
+ * @out_max_channel_ids: limit of ids of one channel, unread requests included
+ * @out_max_backlog: limit of unread requests of one listener
+ * @out_ids: ids of this channel, unread requests included
+ * @out_pending: events that could be read from this channel now
+ * @out_outstanding: events read from this channel and not yet acknowledged
+ *
+ * What the module can do, and how this channel is.
+ */
+struct rdma_ucmx_info {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 out_features;
+	__u32 out_max_ids;
+	__u32 out_max_channel_ids;
+	__u32 out_max_backlog;
+	__u32 out_ids;
+	__u32 out_pending;
+	__u32 out_outstanding;
+};
+
+/**
+ * struct rdma_ucmx_create_id - ioctl(RDMA_UCMX_CREATE_ID)
+ * @size: sizeof(struct rdma_ucmx_create_id)
+ * @flags: zero
+ * @cookie: returned with every event of the id
+ * @port_space: enum rdma_ucm_port_space
+ * @qp_type: enum ib_qp_type; only meant with RDMA_PS_IB
+ * @reserved: zero
+ * @out_id: handle of the new id
+ *
+ * Create an id on this channel, in the caller's network namespace.
+ * EINVAL: unknown port space.  ENOSPC: too many ids.
+ */
+struct rdma_ucmx_create_id {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 cookie;
+	__u16 port_space;
+	__u8  qp_type;
+	__u8  reserved;
+	__u32 out_id;
+};
+
+/* Return EAGAIN where the command would wait for acknowledgements. */
+#define RDMA_UCMX_NONBLOCK		(1U << 0)
+/* MIGRATE_ID: give the id the cookie of the struct. */
+#define RDMA_UCMX_SET_COOKIE		(1U << 1)
+
+/**
+ * struct rdma_ucmx_destroy_id - ioctl(RDMA_UCMX_DESTROY_ID)
+ * @size: sizeof(struct rdma_ucmx_destroy_id)
+ * @id: handle of the id
+ * @flags: RDMA_UCMX_NONBLOCK
+ * @reserved: zero
+ * @deadline: CLOCK_MONOTONIC nanoseconds until which to wait, 0 for ever
+ * @held_seq: an unacknowledged event of @id in the caller's hand, or 0; it
+ *            counts as acknowledged if and only if the call succeeds
+ *
+ * Destroy an id: its pending events and unread requests are dropped, a
+ * migration of it ends, its port and connection are released; then wait until
+ * its unacknowledged events are acknowledged.
+ *
+ * EAGAIN: events are unacknowledged, nothing changed.  EINTR, ETIMEDOUT: the
+ * id stays dying, only ACK_EVENTS and DESTROY_ID (which goes on waiting) find
+ * it, and it is gone with the last acknowledgement.  EINVAL: @held_seq is not
+ * an unacknowledged event of the id.
+ */
+struct rdma_ucmx_destroy_id {
+	__u32 size;
+	__u32 id;
+	__u32 flags;
+	__u32 reserved;
+	__aligned_u64 deadline;
+	__aligned_u64 held_seq;
+};
+
+/**
+ * struct rdma_ucmx_bind_addr - ioctl(RDMA_UCMX_BIND_ADDR)
+ * @size: sizeof(struct rdma_ucmx_bind_addr)
+ * @id: handle of the id
+ * @addr: local address
+ *
+ * As rdma_bind_addr(3).  EINVAL: family unknown, or the id is bound.
+ */
+struct rdma_ucmx_bind_addr {
+	__u32 size;
+	__u32 id;
+	struct rdma_ucmx_addr addr;
+};
+
+/**
+ * struct rdma_ucmx_resolve_addr - ioctl(RDMA_UCMX_RESOLVE_ADDR)
+ * @size: sizeof(struct rdma_ucmx_resolve_addr)
+ * @id: handle of the id
+ * @timeout_ms: how long to try, in milliseconds
+ * @reserved: zero
+ * @src_addr: local address, or family 0
+ * @dst_addr: address of the peer
+ *
+ * As rdma_resolve_addr(3).  Causes ADDR_RESOLVED or ADDR_ERROR.
+ */
+struct rdma_ucmx_resolve_addr {
+	__u32 size;
+	__u32 id;
+	__u32 timeout_ms;
+	__u32 reserved;
+	struct rdma_ucmx_addr src_addr;
+	struct rdma_ucmx_addr dst_addr;
+};
+
+/**
+ * struct rdma_ucmx_resolve_route - ioctl(RDMA_UCMX_RESOLVE_ROUTE)
+ * @size: sizeof(struct rdma_ucmx_resolve_route)
+ * @id: handle of the id
+ * @timeout_ms: how long to try, in milliseconds
+ * @reserved: zero
+ *
+ * As rdma_resolve_route(3).  Causes ROUTE_RESOLVED or ROUTE_ERROR.
+ */
+struct rdma_ucmx_resolve_route {
+	__u32 size;
+	__u32 id;
+	__u32 timeout_ms;
+	__u32 reserved;
+};
+
+/**
+ * struct rdma_ucmx_listen - ioctl(RDMA_UCMX_LISTEN)
+ * @size: sizeof(struct rdma_ucmx_listen)
+ * @id: handle of the id
+ * @backlog: unread requests that may queue up; 0 or too large a number stands
+ *           for the limit
+ * @reserved: zero
+ *
+ * As rdma_listen(3).  Causes a CONNECT_REQUEST for every request.
+ */
+struct rdma_ucmx_listen {
+	__u32 size;
+	__u32 id;
+	__u32 backlog;
+	__u32 reserved;
+};
+
+/**
+ * struct rdma_ucmx_connect - ioctl(RDMA_UCMX_CONNECT)
+ * @size: sizeof(struct rdma_ucmx_connect)
+ * @id: handle of the id
+ * @conn_param: parameters, valid must be set
+ * @ece: ECE options to offer
+ *
+ * As rdma_connect(3).  Causes CONNECT_RESPONSE, ESTABLISHED, CONNECT_ERROR,
+ * UNREACHABLE or REJECTED.
+ */
+struct rdma_ucmx_connect {
+	__u32 size;
+	__u32 id;
+	struct rdma_ucmx_conn_param conn_param;
+	struct rdma_ucmx_ece ece;
+};
+
+/**
+ * struct rdma_ucmx_accept - ioctl(RDMA_UCMX_ACCEPT)
+ * @size: sizeof(struct rdma_ucmx_accept)
+ * @id: handle of the id
+ * @cookie: cookie that the id gets if it is the passive side's and the call
+ *          succeeds
+ * @conn_param: parameters; not valid on the active side
+ * @ece: ECE options that were chosen
+ *
+ * As rdma_accept(3).  From a success on, the passive side's id is claimed: its
+ * events are delivered, those that came before included.
+ */
+struct rdma_ucmx_accept {
+	__u32 size;
+	__u32 id;
+	__aligned_u64 cookie;
+	struct rdma_ucmx_conn_param conn_param;
+	struct rdma_ucmx_ece ece;
+};
+
+/* Reasons of a rejection, IBTA 12.6.7.2. */
+#define RDMA_UCMX_REJECT_CONSUMER	28
+#define RDMA_UCMX_REJECT_ECE		35
+
+/**
+ * struct rdma_ucmx_reject - ioctl(RDMA_UCMX_REJECT)
+ * @size: sizeof(struct rdma_ucmx_reject)
+ * @id: handle of the id
+ * @private_data_len: bytes of @private_data
+ * @reason: RDMA_UCMX_REJECT_*, or 0 for RDMA_UCMX_REJECT_CONSUMER
+ * @reserved: zero
+ * @private_data: private data for the peer
+ *
+ * As rdma_reject(3).  EINVAL: any other reason.
+ */
+struct rdma_ucmx_reject {
+	__u32 size;
+	__u32 id;
+	__u8  private_data_len;
+	__u8  reason;
+	__u8  reserved[6];
+	__u8  private_data[RDMA_UCMX_MAX_PRIVATE_DATA];
+};
+
+/**
+ * struct rdma_ucmx_disconnect - ioctl(RDMA_UCMX_DISCONNECT)
+ * @size: sizeof(struct rdma_ucmx_disconnect)
+ * @id: handle of the id
+ *
+ * As rdma_disconnect(3).
+ */
+struct rdma_ucmx_disconnect {
+	__u32 size;
+	__u32 id;
+};
+
+/**
+ * struct rdma_ucmx_notify - ioctl(RDMA_UCMX_NOTIFY)
+ * @size: sizeof(struct rdma_ucmx_notify)
+ * @id: handle of the id
+ * @event: enum ib_event_type
+ * @reserved: zero
+ *
+ * As rdma_notify(3).
+ */
+struct rdma_ucmx_notify {
+	__u32 size;
+	__u32 id;
+	__u32 event;
+	__u32 reserved;
+};
+
+/**
+ * struct rdma_ucmx_query - ioctl(RDMA_UCMX_QUERY)
+ * @size: sizeof(struct rdma_ucmx_query)
+ * @id: handle of the id
+ * @out_route: addresses, GIDs and device
+ * @out_num_paths: how many of @out_paths there are
+ * @out_reserved: zero
+ * @out_paths: path records
+ */
+struct rdma_ucmx_query {
+	__u32 size;
+	__u32 id;
+	struct rdma_ucmx_route out_route;
+	__u32 out_num_paths;
+	__u32 out_reserved;
+	struct rdma_ucmx_path out_paths[RDMA_UCMX_MAX_PATHS];
+};
+
+/**
+ * struct rdma_ucmx_init_qp_attr - ioctl(RDMA_UCMX_INIT_QP_ATTR)
+ * @size: sizeof(struct rdma_ucmx_init_qp_attr)
+ * @id: handle of the id
+ * @qp_state: state to go to, enum ib_qp_state
+ * @reserved: zero
+ * @out_attr: attributes for ibv_modify_qp(3), with their mask
+ *
+ * As rdma_init_qp_attr(3).  EINVAL: unknown state, or no device.
+ */
+struct rdma_ucmx_init_qp_attr {
+	__u32 size;
+	__u32 id;
+	__u32 qp_state;
+	__u32 reserved;
+	struct rdma_ucmx_qp_attr out_attr;
+};
+
+/**
+ * struct rdma_ucmx_set_option - ioctl(RDMA_UCMX_SET_OPTION)
+ * @size: sizeof(struct rdma_ucmx_set_option)
+ * @id: handle of the id
+ * @level: RDMA_OPTION_ID
+ * @optname: RDMA_OPTION_ID_*
+ * @optval: address of the value
+ * @optlen: bytes of the value
+ * @reserved: zero
+ *
+ * As rdma_set_option(3).  ENOSYS: unknown level or name.  EINVAL: wrong
+ * length, or not in this state of the id.
+ */
+struct rdma_ucmx_set_option {
+	__u32 size;
+	__u32 id;
+	__u32 level;
+	__u32 optname;
+	__aligned_u64 optval;
+	__u32 optlen;
+	__u32 reserved;
+};
+
+/**
+ * struct rdma_ucmx_ack - an event to acknowledge
+ * @id: handle of the id whose event it is
+ * @reserved: zero
+ * @seq: number of the event; 0 stands for all of the id
+ */
+struct rdma_ucmx_ack {
+	__u32 id;
+	__u32 reserved;
+	__aligned_u64 seq;
+};
+
+/**
+ * struct rdma_ucmx_ack_events - ioctl(RDMA_UCMX_ACK_EVENTS)
+ * @size: sizeof(struct rdma_ucmx_ack_events)
+ * @count: how many @acks there are, at least 1
+ * @acks: address of an array of struct rdma_ucmx_ack
+ *
+ * Acknowledge events, in order, until one cannot be.  While an id is being
+ * migrated its events can be acknowledged on the target, too.  Returns how
+ * many were taken; if not even the first was, ENOENT (no such id here) or
+ * EINVAL (not unacknowledged, or acknowledged already).
+ */
+struct rdma_ucmx_ack_events {
+	__u32 size;
+	__u32 count;
+	__aligned_u64 acks;
+};
+
+#define RDMA_UCMX_ID_UNCLAIMED	(1U << 0)	/* a request's, not yet accepted */
+#define RDMA_UCMX_ID_MIGRATING	(1U << 1)	/* being migrated */
+#define RDMA_UCMX_ID_DYING	(1U << 2)	/* destroyed, but for acknowledgements */
+#define RDMA_UCMX_ID_GONE	(1U << 3)	/* its device was removed */
+
+/**
+ * struct rdma_ucmx_id_info - what LIST_IDS says of an id
+ * @id: handle
+ * @state: RDMA_UCMX_ID_*
+ * @pending: events that wait to be read
+ * @outstanding: events that were read and not yet acknowledged
+ * @unread: of a listener: requests not yet read
+ * @oldest_reader: process that read the oldest unacknowledged event, in the
+ *                 caller's pid namespace; 0 if there is none or it is not
+ *                 visible
+ * @oldest_time: CLOCK_MONOTONIC nanoseconds when that was
+ * @oldest_seq: number of that event, 0 if there is none
+ * @cookie: cookie
+ */
+struct rdma_ucmx_id_info {
+	__u32 id;
+	__u32 state;
+	__u32 pending;
+	__u32 outstanding;
+	__u32 unread;
+	__u32 oldest_reader;
+	__aligned_u64 oldest_time;
+	__aligned_u64 oldest_seq;
+	__aligned_u64 cookie;
+};
+
+/**
+ * struct rdma_ucmx_list_ids - ioctl(RDMA_UCMX_LIST_IDS)
+ * @size: sizeof(struct rdma_ucmx_list_ids)
+ * @first: only ids with this handle or a higher one
+ * @count: how many entries @ids has room for, at least 1
+ * @info_size: sizeof(struct rdma_ucmx_id_info) of the caller
+ * @ids: address of an array of struct rdma_ucmx_id_info
+ *
+ * List this channel's ids by rising handle.  Returns how many were written;
+ * fewer than @count means that there are no more.
+ */
+struct rdma_ucmx_list_ids {
+	__u32 size;
+	__u32 first;
+	__u32 count;
+	__u32 info_size;
+	__aligned_u64 ids;
+};
+
+/**
+ * struct rdma_ucmx_migrate_id - ioctl(RDMA_UCMX_MIGRATE_ID)
+ * @size: sizeof(struct rdma_ucmx_migrate_id)
+ * @id: handle of the id, on this channel
+ * @target_fd: the channel it goes to
+ * @flags: RDMA_UCMX_NONBLOCK, RDMA_UCMX_SET_COOKIE
+ * @deadline: CLOCK_MONOTONIC nanoseconds until which to wait, 0 for ever
+ * @held_seq: an unacknowledged event of @id in the caller's hand, or 0; it
+ *            counts as acknowledged if and only if the call succeeds
+ * @cookie: with RDMA_UCMX_SET_COOKIE, the id's cookie from now on; an id not
+ *          yet accepted counts as accepted by it: its events are delivered
+ *
+ * Move an id and its pending events, of a listener its unread requests too, to
+ * another channel, once none of its events is unacknowledged.  Either all of
+ * it happens or nothing.
+ *
+ * EBADF: @target_fd is not open.  EINVAL: it is no channel, or @held_seq is
+ * not an unacknowledged event of the id.  EBUSY: another migration of the id
+ * is under way.  EAGAIN, ETIMEDOUT, EINTR: events are unacknowledged.
+ * ECANCELED: the id was destroyed meanwhile.  ENOSPC: the target is full.
+ */
+struct rdma_ucmx_migrate_id {
+	__u32 size;
+	__u32 id;
+	__s32 target_fd;
+	__u32 flags;
+	__aligned_u64 deadline;
+	__aligned_u64 held_seq;
+	__aligned_u64 cookie;
+};
+
+#endif /* RDMA_UCMX_H */
