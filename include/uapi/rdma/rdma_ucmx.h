@@ -283,7 +283,11 @@ struct rdma_ucmx_qp_attr {
 #define RDMA_UCMX_EVENT_ROUTE	(1U << 2)	/* struct rdma_ucmx_route */
 #define RDMA_UCMX_EVENT_PATHS	(1U << 3)	/* struct rdma_ucmx_path[num_paths] */
 
-/* A read with a buffer of this size always has room for a record. */
+/*
+ * A read with a buffer of this size always has room for a record, and returns
+ * as many as there are and fit.  A read with a smaller one returns one record,
+ * or EINVAL if that does not fit.
+ */
 #define RDMA_UCMX_READ_MIN	4096
 
 /**

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Event channels: the memory of events, the queue, raising.
+ *
+ * Up comes an event from rdma_cm's callback (event.c), or is released by a
+ * commit (move.c): it joins its id's list of pending events and, unless it is
+ * held with the id, the queue of the channel that owns the id.  From there on
+ * see read.c.
+ *
+ * Locking: channel->lock, a spinlock taken in process context only, decides
+ * everything about the events of the ids that the channel owns.  Whoever
+ * starts from an id finds that lock by ucmx_id_lock().  Order:
+ *
+ *	id->op_mutex > rdma_cm's handler mutex > channel->lock (two of them only
+ *	in a commit, by address) > lock of the handle table
+ *	channel->read_mutex > channel->lock
+ *
+ * read_mutex is held while user memory is written, which can take for ever;
+ * nothing but reading waits for it, and that interruptibly.  No lock that an
+ * event handler needs is ever held there.
+ *
+ * Wake-ups are done under channel->lock: what is woken is protected by it, so
+ * it cannot be freed under the wake-up.
+ */
+#include <linux/slab.h>
+
+#include "channel.h"
+#include "id.h"
+
+/*
+ * Events come in few sizes.  Caches of our own, so that memory can be seen,
+ * validated and made to fail separately.
+ */
+static const size_t ucmx_event_sizes[] = {
+	sizeof(struct rdma_ucmx_event) + sizeof(struct rdma_ucmx_route),
+	sizeof(struct rdma_ucmx_event) + sizeof(struct rdma_ucmx_conn_param),
+	UCMX_RECORD_MAX - RDMA_UCMX_MAX_PATHS * sizeof(struct rdma_ucmx_path),
+	UCMX_RECORD_MAX,
+};
+
+static const char *const ucmx_event_cache_names[] = {
+	"ucmx_event_small", "ucmx_event_conn", "ucmx_event_route",
+	"ucmx_event_paths",
+};
+
+static struct kmem_cache *ucmx_event_caches[ARRAY_SIZE(ucmx_event_sizes)];
+
+/**
+ * ucmx_channel_core_init - make the caches for events
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ucmx_channel_core_init(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ucmx_event_sizes); i++) {
+		ucmx_event_caches[i] =
+			kmem_cache_create_usercopy(ucmx_event_cache_names[i],
+						   offsetof(struct ucmx_event, record) +
+						   ucmx_event_sizes[i], 0, 0,
+						   offsetof(struct ucmx_event, record),
+						   ucmx_event_sizes[i], NULL);
+		if (!ucmx_event_caches[i]) {
+			ucmx_channel_core_exit();
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ucmx_channel_core_exit - undo ucmx_channel_core_init()
+ */
+void ucmx_channel_core_exit(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(ucmx_event_caches); i++) {
+		kmem_cache_destroy(ucmx_event_caches[i]);
+		ucmx_event_caches[i] = NULL;
+	}
+}
+
+/* How long closing waits for rdma_cm at most. */
+#define UCMX_CLOSE_TIMEOUT	(10 * HZ)
+
+static int ucmx_event_cache(size_t capacity)
+{
+	int i = 0;
+
+	while (ucmx_event_sizes[i] < capacity)
+		i++;
+	return i;
+}
+
+/**
+ * ucmx_event_alloc - allocate room for one event
+ * @room: what it is for
+ * @capacity: bytes of record that it must hold, at most UCMX_RECORD_MAX
+ * @gfp: how to allocate
+ *
+ * Return: the event, with an empty record, or NULL.
+ */
+struct ucmx_event *ucmx_event_alloc(enum ucmx_room room, size_t capacity,
+				    gfp_t gfp)
+{
+	int i = ucmx_event_cache(capacity);
+	struct ucmx_event *event = kmem_cache_zalloc(ucmx_event_caches[i], gfp);
+
+	if (!event)
+		return NULL;
+	INIT_LIST_HEAD(&event->of_id);
+	INIT_LIST_HEAD(&event->queued);
+	event->room = room;
+	event->capacity = ucmx_event_sizes[i];
+	return event;
+}
+
+/**
+ * ucmx_event_free - free an event that is on no list
+ * @event: the event, or NULL
+ */
+void ucmx_event_free(struct ucmx_event *event)
+{
+	if (!event)
+		return;
+	put_pid(event->reader);
+	kmem_cache_free(ucmx_event_caches[ucmx_event_cache(event->capacity)],
+			event);
+}
+
+/**
+ * ucmx_events_free - free a list of events
+ * @events: linked by of_id, in no queue
+ */
+void ucmx_events_free(struct list_head *events)
+{
+	struct ucmx_event *event, *next;
+
+	list_for_each_entry_safe(event, next, events, of_id) {
+		list_del(&event->of_id);
+		ucmx_event_free(event);
+	}
+}
+
+/**
+ * ucmx_channel_create - allocate a channel
+ *
+ * Return: the channel with one reference, or NULL.
+ */
+struct ucmx_channel *ucmx_channel_create(void)
+{
+	struct ucmx_channel *channel;
+
+	channel = kzalloc(sizeof(*channel), GFP_KERNEL_ACCOUNT);
+	if (!channel)
+		return NULL;
+	spin_lock_init(&channel->lock);
+	INIT_LIST_HEAD(&channel->events);
+	INIT_LIST_HEAD(&channel->ids);
+	init_waitqueue_head(&channel->wait);
+	mutex_init(&channel->read_mutex);
+	atomic_set(&channel->n_ids, 0);
+	refcount_set(&channel->ref, 1);
+	return channel;
+}
+
+/**
+ * ucmx_channel_close - the channel's file is gone
+ * @channel: the channel
+ *
+ * Destroys all ids, their unacknowledged events included, and drops the file's
+ * reference.  Waits until what the ids stand for has come to its end, so that
+ * ports are free again, but not for ever: the rest then goes on by itself.
+ */
+void ucmx_channel_close(struct ucmx_channel *channel)
+{
+	LIST_HEAD(events);
+	LIST_HEAD(todo);
+	struct ucmx_id *id;
+	unsigned int n = 0;
+
+	spin_lock(&channel->lock);
+	channel->closed = true;
+	list_splice_init(&channel->ids, &todo);
+	while (!list_empty(&todo)) {
+		id = list_first_entry(&todo, struct ucmx_id, of_channel);
+		list_move_tail(&id->of_channel, &channel->ids);
+		refcount_inc(&id->ref);
+		ucmx_id_die(id, channel, &events);
+		ucmx_id_settle_all(id, channel);
+		ucmx_id_put(id);
+		if (++n % 32)
+			continue;
+		spin_unlock(&channel->lock);
+		ucmx_events_free(&events);
+		cond_resched();
+		spin_lock(&channel->lock);
+	}
+	spin_unlock(&channel->lock);
+	ucmx_events_free(&events);
+	wait_event_timeout(channel->wait, list_empty_careful(&channel->ids),
+			   UCMX_CLOSE_TIMEOUT);
+	ucmx_channel_put(channel);
+}
+
+/**
+ * ucmx_channel_get - take a reference
+ * @channel: the channel
+ */
+void ucmx_channel_get(struct ucmx_channel *channel)
+{
+	refcount_inc(&channel->ref);
+}
+
+/**
+ * ucmx_channel_put - drop a reference; the last one frees after a grace period
+ * @channel: the channel
+ */
+void ucmx_channel_put(struct ucmx_channel *channel)
+{
+	if (refcount_dec_and_test(&channel->ref)) {
+		mutex_destroy(&channel->read_mutex);
+		kfree_rcu(channel, rcu);
+	}
+}
+
+/**
+ * ucmx_channel_charge - count ids against the channel's limit
+ * @channel: the channel
+ * @n: how many
+ *
+ * Return: whether there was room.
+ */
+bool ucmx_channel_charge(struct ucmx_channel *channel, unsigned int n)
+{
+	if (atomic_add_return(n, &channel->n_ids) <=
+	    READ_ONCE(ucmx_max_channel_ids))
+		return true;
+	atomic_sub(n, &channel->n_ids);
+	return false;
+}
+
+/**
+ * ucmx_channel_uncharge - give room back
+ * @channel: the channel
+ * @n: how many ids
+ */
+void ucmx_channel_uncharge(struct ucmx_channel *channel, unsigned int n)
+{
+	atomic_sub(n, &channel->n_ids);
+}
+
+/**
+ * ucmx_channel_lock_two - lock two channels, in the one order there is
+ * @a: a channel
+ * @b: another one
+ */
+void ucmx_channel_lock_two(struct ucmx_channel *a, struct ucmx_channel *b)
+{
+	if (a > b)
+		swap(a, b);
+	spin_lock(&a->lock);
+	spin_lock_nested(&b->lock, SINGLE_DEPTH_NESTING);
+}
+
+/**
+ * ucmx_channel_unlock_two - undo ucmx_channel_lock_two()
+ * @a: a channel
+ * @b: another one
+ */
+void ucmx_channel_unlock_two(struct ucmx_channel *a, struct ucmx_channel *b)
+{
+	spin_unlock(&a->lock);
+	spin_unlock(&b->lock);
+}
+
+/**
+ * ucmx_channel_queue - put an event at the tail of the queue
+ * @channel: owner of the event's id; its lock is held
+ * @event: pending, not queued
+ *
+ * Waking is the caller's, who knows how many events come at once.
+ */
+void ucmx_channel_queue(struct ucmx_channel *channel, struct ucmx_event *event)
+{
+	lockdep_assert_held(&channel->lock);
+	list_add_tail(&event->queued, &channel->events);
+	channel->n_pending++;
+}
+
+/**
+ * ucmx_channel_unqueue - take an event out of the queue, if it is there
+ * @channel: owner of the event's id; its lock is held
+ * @event: pending
+ */
+void ucmx_channel_unqueue(struct ucmx_channel *channel,
+			  struct ucmx_event *event)
+{
+	lockdep_assert_held(&channel->lock);
+	if (list_empty(&event->queued))
+		return;
+	list_del_init(&event->queued);
+	channel->n_pending--;
+}
+
+/**
+ * ucmx_channel_wake - wake readers and pollers
+ * @channel: the channel; its lock is held
+ * @n: how many events came; as many of the exclusive waiters are woken
+ */
+void ucmx_channel_wake(struct ucmx_channel *channel, unsigned int n)
+{
+	lockdep_assert_held(&channel->lock);
+	__wake_up(&channel->wait, TASK_INTERRUPTIBLE, n,
+		  poll_to_key(EPOLLIN | EPOLLRDNORM));
+}
+
+/* Add a new event to what is pending of its id, and deliver it if it may be. */
+static void ucmx_event_append(struct ucmx_channel *channel, struct ucmx_id *id,
+			      struct ucmx_event *event)
+{
+	lockdep_assert_held(&channel->lock);
+	event->id = id;
+	event->head.seq = ++id->seq;
+	list_add_tail(&event->of_id, &id->pending);
+	id->n_pending++;
+	if (ucmx_id_delivers(id, event)) {
+		ucmx_channel_queue(channel, event);
+		ucmx_channel_wake(channel, 1);
+	}
+}
+
+/**
+ * ucmx_event_raise - an event has happened
+ * @id: whose event
+ * @event: on no list, with its record filled in; the call consumes it
+ *
+ * Return: 0, or -ENOENT if the id is dying and the event was dropped.
+ */
+int ucmx_event_raise(struct ucmx_id *id, struct ucmx_event *event)
+{
+	struct ucmx_channel *channel = ucmx_id_lock(id);
+	bool dying = id->dying;
+
+	if (!dying)
+		ucmx_event_append(channel, id, event);
+	spin_unlock(&channel->lock);
+	if (dying)
+		ucmx_event_free(event);
+	return dying ? -ENOENT : 0;
+}
+
+/**
+ * ucmx_request_raise - a connection request has arrived
+ * @listener: the listener
+ * @event: on no list, with its record filled in
+ * @child: what ucmx_id_init() initialised, neither published nor aborted
+ *
+ * The child belongs to its listener until the request is read.
+ *
+ * Return: 0; -ENOENT if the listener is dying, -ENOSPC if its backlog or the
+ * channel is full: then @event and @child are still the caller's.
+ */
+int ucmx_request_raise(struct ucmx_id *listener, struct ucmx_event *event,
+		       struct ucmx_id *child)
+{
+	struct ucmx_channel *channel = ucmx_id_lock(listener);
+	int err;
+
+	err = ucmx_id_add_unread(listener, child, channel);
+	if (!err) {
+		event->child = child;
+		ucmx_event_append(channel, listener, event);
+	}
+	spin_unlock(&channel->lock);
+	return err;
+}

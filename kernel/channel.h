@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Event channels: a queue of events in the order in which they arrived, over
+ * all ids that the channel owns.  See channel.c for the locking.
+ *
+ * Nothing here knows RDMA: what an id stands for is behind struct ucmx_id_ops.
+ */
+#ifndef UCMX_CHANNEL_H
+#define UCMX_CHANNEL_H
+
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/pid.h>
+#include <linux/poll.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include <rdma/rdma_ucmx.h>
+
+struct ucmx_id;
+
+/**
+ * struct ucmx_channel - an event channel, behind one open file
+ * @lock: decides everything about the events of the ids that the channel owns
+ *	  (pending, outstanding, frozen, owner) and of their unread children
+ * @events: pending events that may be read, in order of arrival (@lock)
+ * @ids: ids owned (@lock)
+ * @wait: readers and pollers; woken under @lock
+ * @n_pending: events on @events (@lock)
+ * @n_outstanding: outstanding events of the ids owned (@lock)
+ * @contended: a non-blocking reader was turned away by @read_mutex (@lock)
+ * @closed: the file is gone, no id can come any more (@lock)
+ * @read_mutex: held over taking an event and copying it out, so that an event
+ *	        that is put back is still the first; outside of @lock
+ * @n_ids: ids owned, unread children included, and room promised to migrations
+ *	   that are on their way here
+ * @ref: the file and every id owned hold one
+ * @rcu: whoever looks at an id's channel to lock it does so under RCU
+ */
+struct ucmx_channel {
+	spinlock_t lock;
+	struct list_head events;
+	struct list_head ids;
+	wait_queue_head_t wait;
+	u32 n_pending;
+	u32 n_outstanding;
+	bool contended;
+	bool closed;
+	struct mutex read_mutex;
+	atomic_t n_ids;
+	refcount_t ref;
+	struct rcu_head rcu;
+};
+
+/* Room that an id keeps for events, by what the event needs. */
+enum ucmx_room {
+	/* Caused by a command, which makes the room. */
+	UCMX_ROOM_ADDR,		/* an address was resolved, or not */
+	UCMX_ROOM_ROUTE,	/* a route was resolved, or not */
+	UCMX_ROOM_CONNECT,	/* a connection came about, or not */
+	/* Unasked; made with the first command after which they may come. */
+	UCMX_ROOM_ADDR_CHANGE,
+	UCMX_ROOM_DEVICE_REMOVAL,
+	UCMX_ROOM_UNREACHABLE,
+	UCMX_ROOM_REJECTED,
+	UCMX_ROOM_DISCONNECTED,
+	UCMX_ROOM_TIMEWAIT_EXIT,
+	/* Not kept: a request's, allocated when it arrives. */
+	UCMX_ROOM_NONE,
+};
+
+#define UCMX_ROOM_FIRST_UNASKED	UCMX_ROOM_ADDR_CHANGE
+
+/**
+ * struct ucmx_event - an event, from when there is room for it until it is
+ *		       acknowledged
+ * @of_id: in the id's list of room, pending or outstanding events (lock of the
+ *	   id's channel)
+ * @queued: in the channel's queue; empty while the event is held with its id
+ *	    (lock of the id's channel)
+ * @id: whose event it is, set when it is raised
+ * @child: with a connection request, the child until it is read
+ * @taken: when it was read (CLOCK_MONOTONIC)
+ * @reader: who read it
+ * @room: what kind of room it is
+ * @urgent: delivered even while its id is unclaimed
+ * @copying: a reader is copying it to user memory
+ * @acked: acknowledged while it was being copied
+ * @capacity: bytes of @record
+ * @record: what is read; its head's size says how much of it
+ */
+struct ucmx_event {
+	struct list_head of_id;
+	struct list_head queued;
+	struct ucmx_id *id;
+	struct ucmx_id *child;
+	ktime_t taken;
+	struct pid *reader;
+	u8 room;
+	bool urgent;
+	bool copying;
+	bool acked;
+	u32 capacity;
+	union {
+		struct rdma_ucmx_event head;
+		DECLARE_FLEX_ARRAY(u64, record);
+	};
+};
+
+/* The largest record there is. */
+#define UCMX_RECORD_MAX	(sizeof(struct rdma_ucmx_event) + \
+			 sizeof(struct rdma_ucmx_ud_param) + \
+			 sizeof(struct rdma_ucmx_route) + \
+			 RDMA_UCMX_MAX_PATHS * sizeof(struct rdma_ucmx_path))
+
+int ucmx_channel_core_init(void);
+void ucmx_channel_core_exit(void);
+
+struct ucmx_event *ucmx_event_alloc(enum ucmx_room room, size_t capacity,
+				    gfp_t gfp);
+void ucmx_event_free(struct ucmx_event *event);
+void ucmx_events_free(struct list_head *events);
+
+struct ucmx_channel *ucmx_channel_create(void);
+void ucmx_channel_close(struct ucmx_channel *channel);
+void ucmx_channel_get(struct ucmx_channel *channel);
+void ucmx_channel_put(struct ucmx_channel *channel);
+
+bool ucmx_channel_charge(struct ucmx_channel *channel, unsigned int n);
+void ucmx_channel_uncharge(struct ucmx_channel *channel, unsigned int n);
+
+void ucmx_channel_lock_two(struct ucmx_channel *a, struct ucmx_channel *b);
+void ucmx_channel_unlock_two(struct ucmx_channel *a, struct ucmx_channel *b);
+
+void ucmx_channel_queue(struct ucmx_channel *channel, struct ucmx_event *event);
+void ucmx_channel_unqueue(struct ucmx_channel *channel,
+			  struct ucmx_event *event);
+void ucmx_channel_wake(struct ucmx_channel *channel, unsigned int n);
+
+int ucmx_event_raise(struct ucmx_id *id, struct ucmx_event *event);
+int ucmx_request_raise(struct ucmx_id *listener, struct ucmx_event *event,
+		       struct ucmx_id *child);
+
+ssize_t ucmx_channel_read(struct ucmx_channel *channel, char __user *buf,
+			  size_t len, bool nonblock);
+__poll_t ucmx_channel_poll(struct ucmx_channel *channel, struct file *file,
+			   poll_table *wait);
+int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq);
+
+
+/* read.c, for what ends otherwise than by an acknowledgement. */
+void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event);
+struct ucmx_event *ucmx_event_find_outstanding(struct ucmx_id *id, u64 seq);
+void ucmx_id_settle_all(struct ucmx_id *id, struct ucmx_channel *channel);
+
+#endif /* UCMX_CHANNEL_H */

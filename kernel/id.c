@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Ids: the table of handles, from reserving one to giving it back, and who
+ * uses an id.  What happens in between is in life.c.
+ *
+ * A handle is reserved when an id is initialised and published when everybody
+ * may use it, by a create or when a request has been read.  Handles are given
+ * out in a circle, so that a late acknowledgement does not meet another id.
+ * Looking one up takes no lock.
+ *
+ * The end has three parts, which come in different orders:
+ *
+ *  - dying: the id was destroyed, or its channel closed.  No event of it is
+ *    pending any more, none is raised, no command finds it.
+ *  - ended, then released: what the id stands for is given up, because it is
+ *    dying or because its device is gone.  The use count falls by one; when the
+ *    last command that uses the id is done, a work item calls ops->release(),
+ *    after which no callback comes any more.  Nobody waits for the users, and
+ *    nobody who is waited for by a device removal waits for a user of ours.
+ *  - drained: the last outstanding event was acknowledged.
+ *
+ * An id that is dying, released and drained is unpublished, and its memory goes
+ * with the last reference.  References are held by the handle until it is
+ * unpublished, by the callbacks until it is released, and by who looked it up.
+ * So who holds the lock of the owner of an id with an outstanding event, or of
+ * a published id, can rely on its memory.
+ *
+ * For the locks see channel.c.
+ */
+#include <linux/slab.h>
+#include <linux/xarray.h>
+
+#include "channel.h"
+#include "id.h"
+
+unsigned int ucmx_max_ids = 1 << 18;
+unsigned int ucmx_max_channel_ids = 1 << 17;
+
+static DEFINE_XARRAY_FLAGS(ucmx_handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+static u32 ucmx_next_handle;
+static atomic_t ucmx_n_ids = ATOMIC_INIT(0);
+static struct workqueue_struct *ucmx_wq;
+
+/**
+ * ucmx_id_core_init - make the work queue on which ids end
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ucmx_id_core_init(void)
+{
+	ucmx_wq = alloc_workqueue("rdma_ucmx", WQ_UNBOUND, 0);
+	return ucmx_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * ucmx_id_core_exit - wait until all ids have ended and are freed
+ */
+void ucmx_id_core_exit(void)
+{
+	destroy_workqueue(ucmx_wq);
+	rcu_barrier();
+	WARN_ON(!xa_empty(&ucmx_handles));
+}
+
+/**
+ * ucmx_users_put - one user less of what the id stands for
+ * @id: the id
+ *
+ * Context: any; the end of it all happens in a work item.
+ */
+void ucmx_users_put(struct ucmx_id *id)
+{
+	if (refcount_dec_and_test(&id->users))
+		queue_work(ucmx_wq, &id->release_work);
+}
+
+static void ucmx_id_release(struct work_struct *work)
+{
+	struct ucmx_id *id = container_of(work, struct ucmx_id, release_work);
+	struct ucmx_channel *channel;
+
+	id->ops->release(id);
+	channel = ucmx_id_lock(id);
+	id->released = true;
+	ucmx_id_drained(id);
+	spin_unlock(&channel->lock);
+	ucmx_id_put(id);
+}
+
+/**
+ * ucmx_id_init - initialise an id and reserve its handle
+ * @id: zeroed memory
+ * @ops: what it stands for
+ * @gfp: how to allocate the handle
+ *
+ * Return: 0, -ENOSPC if there are too many ids, or -ENOMEM.
+ */
+int ucmx_id_init(struct ucmx_id *id, const struct ucmx_id_ops *ops, gfp_t gfp)
+{
+	int err;
+
+	if (atomic_inc_return(&ucmx_n_ids) > READ_ONCE(ucmx_max_ids)) {
+		err = -ENOSPC;
+		goto uncount;
+	}
+	err = xa_alloc_cyclic(&ucmx_handles, &id->handle, NULL,
+			      XA_LIMIT(1, INT_MAX), &ucmx_next_handle, gfp);
+	if (err < 0) {
+		err = err == -EBUSY ? -ENOSPC : err;
+		goto uncount;
+	}
+	id->ops = ops;
+	INIT_LIST_HEAD(&id->of_channel);
+	INIT_LIST_HEAD(&id->room);
+	INIT_LIST_HEAD(&id->pending);
+	INIT_LIST_HEAD(&id->outstanding);
+	init_waitqueue_head(&id->wait);
+	mutex_init(&id->op_mutex);
+	refcount_set(&id->users, 1);
+	INIT_WORK(&id->release_work, ucmx_id_release);
+	refcount_set(&id->ref, 2);
+	return 0;
+
+uncount:
+	atomic_dec(&ucmx_n_ids);
+	return err;
+}
+
+static void ucmx_id_free_rcu(struct rcu_head *rcu)
+{
+	struct ucmx_id *id = container_of(rcu, struct ucmx_id, rcu);
+
+	id->ops->free(id);
+}
+
+static void ucmx_id_free(struct ucmx_id *id)
+{
+	if (id->channel)
+		ucmx_channel_put(id->channel);
+	ucmx_events_free(&id->room);
+	mutex_destroy(&id->op_mutex);
+	call_rcu(&id->rcu, ucmx_id_free_rcu);
+}
+
+/**
+ * ucmx_id_abort - undo ucmx_id_init() for an id that nobody has seen
+ * @id: the id
+ */
+void ucmx_id_abort(struct ucmx_id *id)
+{
+	xa_erase(&ucmx_handles, id->handle);
+	atomic_dec(&ucmx_n_ids);
+	ucmx_id_free(id);
+}
+
+/* Nothing can fail here: the handle is reserved. */
+static void ucmx_id_join(struct ucmx_id *id, struct ucmx_channel *channel)
+{
+	lockdep_assert_held(&channel->lock);
+	ucmx_channel_get(channel);
+	WRITE_ONCE(id->channel, channel);
+	list_add_tail(&id->of_channel, &channel->ids);
+	WARN_ON_ONCE(xa_is_err(xa_store(&ucmx_handles, id->handle, id,
+					GFP_NOWAIT)));
+}
+
+/**
+ * ucmx_id_publish - give a new id to a channel; from now on it can be used
+ * @id: the id
+ * @channel: the channel, which was charged for it
+ * @cookie: its cookie
+ */
+void ucmx_id_publish(struct ucmx_id *id, struct ucmx_channel *channel,
+		     u64 cookie)
+{
+	spin_lock(&channel->lock);
+	id->cookie = cookie;
+	id->claimed = true;
+	ucmx_id_join(id, channel);
+	spin_unlock(&channel->lock);
+}
+
+/* With its last duty done, an id loses its handle and its place. */
+static void ucmx_id_unpublish(struct ucmx_id *id)
+{
+	struct ucmx_channel *channel = id->channel;
+
+	lockdep_assert_held(&channel->lock);
+	id->unpublished = true;
+	xa_erase(&ucmx_handles, id->handle);
+	atomic_dec(&ucmx_n_ids);
+	list_del_init(&id->of_channel);
+	ucmx_channel_uncharge(channel, 1);
+	if (channel->closed && list_empty(&channel->ids))
+		wake_up_all(&channel->wait);
+	ucmx_id_put(id);
+}
+
+/**
+ * ucmx_id_drained - one thing less that an id's end waits for
+ * @id: the id; its owner's lock is held.  This may have been what kept it.
+ */
+void ucmx_id_drained(struct ucmx_id *id)
+{
+	wake_up_all(&id->wait);
+	if (id->dying && id->released && !id->n_outstanding && !id->unpublished)
+		ucmx_id_unpublish(id);
+}
+
+/*
+ * Unread children
+ */
+
+/**
+ * ucmx_id_add_unread - count and keep a request's child with its listener
+ * @listener: the listener
+ * @child: an initialised id
+ * @channel: owner of @listener; its lock is held
+ *
+ * While the listener is being migrated its target must have room, too.
+ *
+ * Return: 0, -ENOENT if the listener is dying, or -ENOSPC.
+ */
+int ucmx_id_add_unread(struct ucmx_id *listener, struct ucmx_id *child,
+		       struct ucmx_channel *channel)
+{
+	struct ucmx_migration *migration = listener->migration;
+
+	lockdep_assert_held(&channel->lock);
+	if (listener->dying)
+		return -ENOENT;
+	if (listener->n_unread >= listener->backlog)
+		return -ENOSPC;
+	if (!ucmx_channel_charge(channel, 1))
+		return -ENOSPC;
+	if (migration && migration->target != channel) {
+		if (!ucmx_channel_charge(migration->target, 1)) {
+			ucmx_channel_uncharge(channel, 1);
+			return -ENOSPC;
+		}
+		migration->promised++;
+	}
+	refcount_inc(&listener->ref);
+	WRITE_ONCE(child->listener, listener);
+	listener->n_unread++;
+	return 0;
+}
+
+/* The child gets a channel of its own; from now on that one's lock counts. */
+static void ucmx_id_leave_listener(struct ucmx_id *child,
+				   struct ucmx_channel *channel)
+{
+	struct ucmx_id *listener = child->listener;
+	struct ucmx_migration *migration = listener->migration;
+
+	lockdep_assert_held(&channel->lock);
+	listener->n_unread--;
+	if (migration && migration->target != channel) {
+		migration->promised--;
+		ucmx_channel_uncharge(migration->target, 1);
+	}
+	ucmx_id_join(child, channel);
+	/* Pairs with ucmx_id_lock(): without a listener there is a channel. */
+	smp_store_release(&child->listener, NULL);
+	ucmx_id_put(listener);
+}
+
+/**
+ * ucmx_id_adopt_unread - a request was read, its child can be used
+ * @child: the child
+ * @channel: where it was read; the lock is held, and an outstanding event of
+ *	     the listener keeps that one
+ */
+void ucmx_id_adopt_unread(struct ucmx_id *child, struct ucmx_channel *channel)
+{
+	ucmx_id_leave_listener(child, channel);
+	ucmx_id_let_go(child, channel);
+}
+
+/**
+ * ucmx_id_orphan - a request will never be read, its child dies
+ * @child: the child
+ * @channel: owner of the listener; the lock is held, and a reference to the
+ *	     listener
+ * @events: list that gets the child's events, to be freed without the lock
+ */
+void ucmx_id_orphan(struct ucmx_id *child, struct ucmx_channel *channel,
+		    struct list_head *events)
+{
+	ucmx_id_leave_listener(child, channel);
+	ucmx_id_die(child, channel, events);
+}
+
+/*
+ * Finding and using
+ */
+
+/**
+ * ucmx_id_get - look up a handle
+ * @handle: the handle
+ *
+ * Return: the id with a reference, whoever owns it, or NULL.
+ */
+struct ucmx_id *ucmx_id_get(u32 handle)
+{
+	struct ucmx_id *id;
+
+	rcu_read_lock();
+	id = xa_load(&ucmx_handles, handle);
+	if (id && !refcount_inc_not_zero(&id->ref))
+		id = NULL;
+	rcu_read_unlock();
+	return id;
+}
+
+/**
+ * ucmx_id_get_next - look for the next handle
+ * @first: the lowest one that will do
+ *
+ * Return: the published id with the lowest such handle and a reference, or
+ * NULL.
+ */
+struct ucmx_id *ucmx_id_get_next(u32 first)
+{
+	unsigned long index = first;
+	struct ucmx_id *id;
+
+	rcu_read_lock();
+	xa_for_each_start(&ucmx_handles, index, id, first) {
+		if (refcount_inc_not_zero(&id->ref))
+			break;
+	}
+	rcu_read_unlock();
+	return id;
+}
+
+/**
+ * ucmx_id_put - drop a reference
+ * @id: the id
+ */
+void ucmx_id_put(struct ucmx_id *id)
+{
+	if (refcount_dec_and_test(&id->ref))
+		ucmx_id_free(id);
+}
+
+/**
+ * ucmx_id_lock - lock the channel that owns an id
+ * @id: the id, with a reference, published or raised
+ *
+ * Read the owner, lock it, look again.  Neither the listener nor the channel
+ * that is looked at can be freed under RCU, and once it is locked and still
+ * the owner, the id keeps it.
+ *
+ * Return: the channel, locked.
+ */
+struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id)
+{
+	struct ucmx_channel *channel;
+	struct ucmx_id *listener;
+
+	rcu_read_lock();
+	for (;;) {
+		listener = smp_load_acquire(&id->listener);
+		channel = READ_ONCE((listener ?: id)->channel);
+		spin_lock(&channel->lock);
+		if (likely(id->listener == listener &&
+			   (listener ?: id)->channel == channel))
+			break;
+		spin_unlock(&channel->lock);
+	}
+	rcu_read_unlock();
+	return channel;
+}
+
+/**
+ * ucmx_id_begin - begin a command on an id
+ * @channel: the channel that the command came in on
+ * @handle: the id's handle
+ *
+ * Whether the id belongs to the channel is looked at with the id's command
+ * mutex held, under the lock that decides it.
+ *
+ * Return: the id, for ucmx_id_end(); or -ENOENT, -ENXIO (its device is gone)
+ * or -ERESTARTSYS as an error pointer.
+ */
+struct ucmx_id *ucmx_id_begin(struct ucmx_channel *channel, u32 handle)
+{
+	struct ucmx_id *id = ucmx_id_get(handle);
+	struct ucmx_channel *owner;
+	int err = 0;
+
+	if (!id)
+		return ERR_PTR(-ENOENT);
+	/* Spares a stranger the mutex; decided is it below. */
+	if (READ_ONCE(id->channel) != channel) {
+		ucmx_id_put(id);
+		return ERR_PTR(-ENOENT);
+	}
+	if (mutex_lock_interruptible(&id->op_mutex)) {
+		ucmx_id_put(id);
+		return ERR_PTR(-ERESTARTSYS);
+	}
+	owner = ucmx_id_lock(id);
+	if (owner != channel || id->listener || id->dying)
+		err = -ENOENT;
+	else if (id->gone)
+		err = -ENXIO;
+	else
+		refcount_inc(&id->users);
+	spin_unlock(&owner->lock);
+	if (!err)
+		return id;
+	mutex_unlock(&id->op_mutex);
+	ucmx_id_put(id);
+	return ERR_PTR(err);
+}
+
+/**
+ * ucmx_id_end - end a command
+ * @id: from ucmx_id_begin()
+ */
+void ucmx_id_end(struct ucmx_id *id)
+{
+	ucmx_users_put(id);
+	mutex_unlock(&id->op_mutex);
+	ucmx_id_put(id);
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Ids: the objects behind rdma_cm_ids, the table of their handles, and their
+ * lives from creation to the last acknowledgement.  See id.c for the rules.
+ */
+#ifndef UCMX_ID_H
+#define UCMX_ID_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "channel.h"
+
+struct ucmx_id;
+
+/**
+ * struct ucmx_id_ops - what an id stands for
+ * @release: end what the id stands for.  After it has returned no event is
+ *	     raised any more.  Called once, from a work item, when nobody uses
+ *	     the id any more and no sooner than it is dying or its device gone.
+ *	     May sleep.
+ * @free: give the memory back, after a grace period and in any context
+ */
+struct ucmx_id_ops {
+	void (*release)(struct ucmx_id *id);
+	void (*free)(struct ucmx_id *id);
+};
+
+/**
+ * struct ucmx_migration - a migration under way, on the stack of its caller
+ * @target: where the id goes
+ * @promised: ids for which @target has promised room
+ */
+struct ucmx_migration {
+	struct ucmx_channel *target;
+	unsigned int promised;
+};
+
+/**
+ * struct ucmx_id - an id
+ *
+ * "Owner's lock" is the lock of the channel that owns the id; for an unread
+ * child, that of the channel that owns its listener.  ucmx_id_lock() finds it.
+ *
+ * @channel: the owner, NULL for an unread child.  Changes under the owner's
+ *	     lock (in a commit, both), may be looked at under RCU.
+ * @listener: of an unread child, the listener; with a reference.  Changes under
+ *	      the owner's lock, may be looked at under RCU.
+ * @of_channel: in the channel's list of ids (owner's lock)
+ * @ops: what it stands for
+ * @handle: what user space calls it
+ * @cookie: user space's own name for it (owner's lock)
+ * @seq: number of the latest event (owner's lock)
+ * @room: room for events to come (owner's lock)
+ * @pending: pending events, oldest first (owner's lock)
+ * @outstanding: outstanding events, oldest first (owner's lock)
+ * @n_pending: events on @pending (owner's lock)
+ * @n_outstanding: events on @outstanding (owner's lock)
+ * @backlog: of a listener, unread children it may have (owner's lock)
+ * @n_unread: unread children (owner's lock)
+ * @migration: while it is frozen (owner's lock)
+ * @claimed: events are delivered (owner's lock)
+ * @dying: it was destroyed (owner's lock)
+ * @gone: its device was removed (owner's lock)
+ * @ended: @users is one less, the end has begun (owner's lock)
+ * @released: the end has been reached (owner's lock)
+ * @unpublished: its handle is free (owner's lock)
+ * @wait: who waits for acknowledgements or for the end; woken under the owner's
+ *	  lock
+ * @op_mutex: one command at a time, outside of all other locks
+ * @users: commands that use what the id stands for, and one until @ended.  Not
+ *	   to be held over a wait or a user copy.
+ * @release_work: calls @ops->release
+ * @ref: memory; held by the handle, until @released, and by who looked it up
+ * @rcu: for @ops->free
+ */
+struct ucmx_id {
+	struct ucmx_channel *channel;
+	struct ucmx_id *listener;
+	struct list_head of_channel;
+	const struct ucmx_id_ops *ops;
+	u32 handle;
+	u64 cookie;
+	u64 seq;
+	struct list_head room;
+	struct list_head pending;
+	struct list_head outstanding;
+	u32 n_pending;
+	u32 n_outstanding;
+	u32 backlog;
+	u32 n_unread;
+	struct ucmx_migration *migration;
+	bool claimed;
+	bool dying;
+	bool gone;
+	bool ended;
+	bool released;
+	bool unpublished;
+	wait_queue_head_t wait;
+	struct mutex op_mutex;
+	refcount_t users;
+	struct work_struct release_work;
+	refcount_t ref;
+	struct rcu_head rcu;
+};
+
+int ucmx_id_core_init(void);
+void ucmx_id_core_exit(void);
+
+/* Limits, in all and of one channel; module parameters in main.c. */
+extern unsigned int ucmx_max_ids;
+extern unsigned int ucmx_max_channel_ids;
+
+/*
+ * Creation: init, then publish or abort.  A request's child is handed to
+ * ucmx_request_raise() instead of being published.
+ */
+int ucmx_id_init(struct ucmx_id *id, const struct ucmx_id_ops *ops, gfp_t gfp);
+void ucmx_id_abort(struct ucmx_id *id);
+void ucmx_id_publish(struct ucmx_id *id, struct ucmx_channel *channel,
+		     u64 cookie);
+
+/* An unread child: added to its listener, then adopted or orphaned. */
+int ucmx_id_add_unread(struct ucmx_id *listener, struct ucmx_id *child,
+		       struct ucmx_channel *channel);
+void ucmx_id_adopt_unread(struct ucmx_id *child, struct ucmx_channel *channel);
+void ucmx_id_orphan(struct ucmx_id *child, struct ucmx_channel *channel,
+		    struct list_head *events);
+
+/* Finding and using. */
+struct ucmx_id *ucmx_id_get(u32 handle);
+struct ucmx_id *ucmx_id_get_next(u32 first);
+void ucmx_id_put(struct ucmx_id *id);
+struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id);
+struct ucmx_id *ucmx_id_begin(struct ucmx_channel *channel, u32 handle);
+void ucmx_id_end(struct ucmx_id *id);
+void ucmx_users_put(struct ucmx_id *id);
+
+/* Room for events. */
+int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
+		   gfp_t gfp);
+void ucmx_room_drop(struct ucmx_id *id, enum ucmx_room room);
+struct ucmx_event *ucmx_room_take(struct ucmx_id *id, enum ucmx_room room);
+
+/* What changes in a life. */
+void ucmx_id_set_backlog(struct ucmx_id *id, u32 backlog);
+void ucmx_id_claim(struct ucmx_id *id, u64 cookie);
+void ucmx_id_device_gone(struct ucmx_id *id);
+void ucmx_id_die(struct ucmx_id *id, struct ucmx_channel *channel,
+		 struct list_head *events);
+void ucmx_id_drained(struct ucmx_id *id);
+
+/* Which of its events are in the channel's queue. */
+bool ucmx_id_delivers(const struct ucmx_id *id, const struct ucmx_event *event);
+void ucmx_id_hold_back(struct ucmx_id *id, struct ucmx_channel *channel);
+void ucmx_id_let_go(struct ucmx_id *id, struct ucmx_channel *channel);
+
+/**
+ * struct ucmx_wait - how a call waits for acknowledgements
+ * @nonblock: not at all
+ * @deadline: CLOCK_MONOTONIC until when, 0 for ever
+ * @held_seq: an outstanding event that does not count, or 0
+ */
+struct ucmx_wait {
+	bool nonblock;
+	u64 deadline;
+	u64 held_seq;
+};
+
+typedef bool (*ucmx_wait_done_fn)(struct ucmx_id *id,
+				  const struct ucmx_wait *wait);
+
+int ucmx_wait_is_over(const struct ucmx_wait *wait);
+u32 ucmx_id_unheld(struct ucmx_id *id, const struct ucmx_wait *wait);
+int ucmx_id_wait(struct ucmx_id *id, const struct ucmx_wait *wait,
+		 ucmx_wait_done_fn done);
+int ucmx_id_destroy(struct ucmx_channel *channel, u32 handle,
+		    const struct ucmx_wait *wait);
+void ucmx_id_info(struct ucmx_id *id, struct rdma_ucmx_id_info *info);
+
+/**
+ * struct ucmx_move - what a migration is to do besides moving
+ * @wait: how to wait
+ * @set_cookie: give the id @cookie and claim it
+ * @cookie: see @set_cookie
+ */
+struct ucmx_move {
+	struct ucmx_wait wait;
+	bool set_cookie;
+	u64 cookie;
+};
+
+int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,
+		    struct ucmx_channel *target, const struct ucmx_move *move);
+
+#endif /* UCMX_ID_H */

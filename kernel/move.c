@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The migration of an id from one channel to another.
+ *
+ *  freeze: under the source's lock, the id's pending events leave the queue and
+ *	    stay with the id, as do new ones.  Room on the target was reserved.
+ *  drain:  wait, with no lock, until no event of the id is outstanding.
+ *  commit: under both locks, the id changes owner and its events join the tail
+ *	    of the target's queue.  Nothing can fail here.
+ *
+ * If the wait ends otherwise the id thaws: its events, those that came
+ * meanwhile included, join the tail of the source's queue.  A call that cannot
+ * wait finds out before it freezes, and moves nothing.
+ *
+ * The struct ucmx_migration is on the stack of the call; id->migration points
+ * to it under the owner's lock and is cleared there before the call returns.
+ * Only the call changes the owner of a frozen id, so the source's lock is the
+ * owner's until the commit.  Both channels are pinned by their files.  No
+ * reference that a device removal waits for is held.
+ *
+ * An unread child has no channel of its own and comes along with its listener.
+ *
+ * Cost: one step for each pending event of the id.
+ */
+#include "channel.h"
+#include "id.h"
+
+static bool ucmx_id_may_move(struct ucmx_id *id, const struct ucmx_wait *wait)
+{
+	return id->dying || !ucmx_id_unheld(id, wait);
+}
+
+/* The held event counts as acknowledged, the new cookie as a claim. */
+static void ucmx_move_finish(struct ucmx_id *id, struct ucmx_channel *owner,
+			     const struct ucmx_move *move)
+{
+	struct ucmx_event *held;
+
+	if (move->wait.held_seq) {
+		held = ucmx_event_find_outstanding(id, move->wait.held_seq);
+		if (held)
+			ucmx_event_settle(owner, held);
+	}
+	if (move->set_cookie) {
+		id->cookie = move->cookie;
+		id->claimed = true;
+	}
+}
+
+/*
+ * Freeze @id, unless the call fails or has nothing to wait for and nowhere to
+ * go: then id->migration stays NULL.
+ */
+static int ucmx_move_freeze(struct ucmx_id *id, struct ucmx_channel *source,
+			    struct ucmx_migration *migration,
+			    const struct ucmx_move *move)
+{
+	struct ucmx_channel *target = migration->target;
+	const struct ucmx_wait *wait = &move->wait;
+	u32 unheld;
+	int err;
+
+	lockdep_assert_held(&source->lock);
+	if (id->migration)
+		return -EBUSY;
+	if (wait->held_seq && !ucmx_event_find_outstanding(id, wait->held_seq))
+		return -EINVAL;
+	unheld = ucmx_id_unheld(id, wait);
+	err = unheld ? ucmx_wait_is_over(wait) : 0;
+	if (err)
+		return err;
+	if (target == source && !unheld) {
+		ucmx_move_finish(id, source, move);
+		ucmx_id_let_go(id, source);
+		return 0;
+	}
+	if (target != source) {
+		migration->promised = 1 + id->n_unread;
+		if (!ucmx_channel_charge(target, migration->promised))
+			return -ENOSPC;
+	}
+	id->migration = migration;
+	ucmx_id_hold_back(id, source);
+	return 0;
+}
+
+/* Back to where it was; also the end of a migration to the same channel. */
+static void ucmx_move_thaw(struct ucmx_id *id, struct ucmx_channel *source,
+			   struct ucmx_migration *migration)
+{
+	lockdep_assert_held(&source->lock);
+	id->migration = NULL;
+	ucmx_channel_uncharge(migration->target, migration->promised);
+	ucmx_id_let_go(id, source);
+}
+
+static void ucmx_move_commit(struct ucmx_id *id, struct ucmx_channel *source,
+			     struct ucmx_channel *target,
+			     const struct ucmx_move *move)
+{
+	lockdep_assert_held(&source->lock);
+	lockdep_assert_held(&target->lock);
+	ucmx_move_finish(id, source, move);
+	ucmx_channel_get(target);
+	WRITE_ONCE(id->channel, target);
+	list_move_tail(&id->of_channel, &target->ids);
+	ucmx_channel_uncharge(source, 1 + id->n_unread);
+	id->migration = NULL;
+	ucmx_id_let_go(id, target);
+}
+
+/* After the wait: @err says how it ended, the id whether that still counts. */
+static int ucmx_move_end(struct ucmx_id *id, struct ucmx_channel *source,
+			 struct ucmx_migration *migration,
+			 const struct ucmx_move *move, int err)
+{
+	struct ucmx_channel *target = migration->target;
+
+	if (target == source)
+		spin_lock(&source->lock);
+	else
+		ucmx_channel_lock_two(source, target);
+	if (id->dying)
+		err = -ECANCELED;
+	else if (!ucmx_id_unheld(id, &move->wait))
+		err = 0;
+	if (!err && target != source) {
+		ucmx_move_commit(id, source, target, move);
+	} else {
+		if (!err)
+			ucmx_move_finish(id, source, move);
+		ucmx_move_thaw(id, source, migration);
+	}
+	if (target == source) {
+		spin_unlock(&source->lock);
+		return err;
+	}
+	ucmx_channel_unlock_two(source, target);
+	/* The id no longer needs the channel that it left; its file does. */
+	if (!err)
+		ucmx_channel_put(source);
+	return err;
+}
+
+/**
+ * ucmx_id_migrate - move an id and what is pending of it to another channel
+ * @source: the channel that the command came in on; pinned by the caller
+ * @handle: the id's handle
+ * @target: the channel it goes to; pinned by the caller
+ * @move: how to wait, and what else to do
+ *
+ * Return: 0; or, and then nothing happened: -ENOENT, -EBUSY, -EINVAL (no such
+ * event is held), -ENOSPC (the target is full), -EAGAIN, -ETIMEDOUT,
+ * -ERESTARTSYS, -ECANCELED (the id was destroyed meanwhile).
+ */
+int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,
+		    struct ucmx_channel *target, const struct ucmx_move *move)
+{
+	struct ucmx_migration migration = { .target = target };
+	struct ucmx_channel *owner;
+	struct ucmx_id *id;
+	bool frozen;
+	int err;
+
+	id = ucmx_id_get(handle);
+	if (!id)
+		return -ENOENT;
+	owner = ucmx_id_lock(id);
+	if (owner != source || id->listener || id->dying)
+		err = -ENOENT;
+	else
+		err = ucmx_move_freeze(id, source, &migration, move);
+	frozen = id->migration == &migration;
+	spin_unlock(&owner->lock);
+	if (frozen) {
+		err = ucmx_id_wait(id, &move->wait, ucmx_id_may_move);
+		err = ucmx_move_end(id, source, &migration, move, err);
+	}
+	ucmx_id_put(id);
+	return err;
+}

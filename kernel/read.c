@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Taking events from a channel: reading, putting back, acknowledging, poll.
+ *
+ * A reader waits without a lock, takes the read mutex, and for one event after
+ * the other: moves it under the channel's lock from pending to outstanding,
+ * copies it without the lock, and settles the outcome under the lock.  An event
+ * whose copy failed is pending again, as the first of its id's; since the read
+ * mutex is still held, nobody can have taken a later one.
+ *
+ * While an event is outstanding its id cannot change its owner, so the channel
+ * that it was taken from is the one whose lock protects it.
+ */
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "channel.h"
+#include "id.h"
+
+/* A kind that comes unasked, and more than once, needs room meanwhile. */
+static bool ucmx_event_wants_spare(const struct ucmx_event *event)
+{
+	return event->room >= UCMX_ROOM_FIRST_UNASKED &&
+	       event->room != UCMX_ROOM_NONE &&
+	       event->room != UCMX_ROOM_DEVICE_REMOVAL;
+}
+
+/* Pending to outstanding; what is known only now goes into the record. */
+static void ucmx_event_take(struct ucmx_channel *channel,
+			    struct ucmx_event *event)
+{
+	struct ucmx_id *id = event->id;
+
+	lockdep_assert_held(&channel->lock);
+	ucmx_channel_unqueue(channel, event);
+	list_move_tail(&event->of_id, &id->outstanding);
+	id->n_pending--;
+	id->n_outstanding++;
+	channel->n_outstanding++;
+	event->taken = ktime_get();
+	event->reader = get_pid(task_tgid(current));
+	event->copying = true;
+	if (event->child) {
+		event->head.id = event->child->handle;
+		event->head.listen_id = id->handle;
+		event->head.listen_cookie = id->cookie;
+	} else {
+		event->head.id = id->handle;
+		event->head.cookie = id->cookie;
+	}
+}
+
+/*
+ * Take the first event if its record fits into @len bytes: NULL if there is no
+ * event, -EINVAL if it does not fit, -EAGAIN if @spare must first be room for
+ * *@need bytes.
+ */
+static struct ucmx_event *ucmx_channel_take(struct ucmx_channel *channel,
+					    size_t len,
+					    struct ucmx_event **spare,
+					    size_t *need)
+{
+	struct ucmx_event *event;
+
+	lockdep_assert_held(&channel->lock);
+	event = list_first_entry_or_null(&channel->events, struct ucmx_event,
+					 queued);
+	if (!event)
+		return NULL;
+	if (event->head.size > len)
+		return ERR_PTR(-EINVAL);
+	if (ucmx_event_wants_spare(event)) {
+		*need = event->capacity;
+		if (!*spare || (*spare)->capacity < *need)
+			return ERR_PTR(-EAGAIN);
+		(*spare)->room = event->room;
+		list_add_tail(&(*spare)->of_id, &event->id->room);
+		*spare = NULL;
+	}
+	ucmx_event_take(channel, event);
+	return event;
+}
+
+/* The copy succeeded: the reader knows the event, and the child it brings. */
+static void ucmx_event_delivered(struct ucmx_channel *channel,
+				 struct ucmx_event *event)
+{
+	lockdep_assert_held(&channel->lock);
+	event->copying = false;
+	if (event->child) {
+		ucmx_id_adopt_unread(event->child, channel);
+		event->child = NULL;
+	}
+	if (event->acked)
+		ucmx_event_settle(channel, event);
+}
+
+/* The copy failed: pending again, first among its id's. */
+static void ucmx_event_put_back(struct ucmx_channel *channel,
+				struct ucmx_event *event,
+				struct list_head *dropped)
+{
+	struct ucmx_id *id = event->id;
+
+	lockdep_assert_held(&channel->lock);
+	event->copying = false;
+	event->acked = false;
+	put_pid(event->reader);
+	event->reader = NULL;
+	id->n_outstanding--;
+	channel->n_outstanding--;
+	if (id->dying) {
+		list_move(&event->of_id, dropped);
+		if (event->child)
+			ucmx_id_orphan(event->child, channel, dropped);
+	} else {
+		list_move(&event->of_id, &id->pending);
+		id->n_pending++;
+		if (ucmx_id_delivers(id, event)) {
+			list_add(&event->queued, &channel->events);
+			channel->n_pending++;
+			ucmx_channel_wake(channel, 1);
+		}
+	}
+	ucmx_id_drained(id);
+}
+
+/*
+ * Read one event: bytes copied, 0 if there is none, or an error.  Holds the
+ * read mutex and nothing else over the copy.
+ */
+static ssize_t ucmx_channel_read_one(struct ucmx_channel *channel,
+				     char __user *buf, size_t len)
+{
+	struct ucmx_event *event, *spare = NULL;
+	LIST_HEAD(dropped);
+	size_t need = 0;
+	ssize_t ret;
+
+	lockdep_assert_held(&channel->read_mutex);
+	for (;;) {
+		spin_lock(&channel->lock);
+		event = ucmx_channel_take(channel, len, &spare, &need);
+		spin_unlock(&channel->lock);
+		if (event != ERR_PTR(-EAGAIN))
+			break;
+		ucmx_event_free(spare);
+		spare = ucmx_event_alloc(UCMX_ROOM_NONE, need,
+					 GFP_KERNEL_ACCOUNT);
+		if (!spare)
+			return -ENOMEM;
+	}
+	ucmx_event_free(spare);
+	if (IS_ERR_OR_NULL(event))
+		return PTR_ERR_OR_ZERO(event);
+	ret = event->head.size;
+	if (copy_to_user(buf, event->record, ret))
+		ret = -EFAULT;
+	spin_lock(&channel->lock);
+	if (ret > 0)
+		ucmx_event_delivered(channel, event);
+	else
+		ucmx_event_put_back(channel, event, &dropped);
+	spin_unlock(&channel->lock);
+	ucmx_events_free(&dropped);
+	return ret;
+}
+
+/* As many events as fit; one, if the buffer is a small one. */
+static ssize_t ucmx_channel_read_some(struct ucmx_channel *channel,
+				      char __user *buf, size_t len)
+{
+	ssize_t ret, done = 0;
+
+	do {
+		ret = ucmx_channel_read_one(channel, buf + done, len - done);
+		if (ret <= 0)
+			break;
+		done += ret;
+	} while (len >= RDMA_UCMX_READ_MIN &&
+		 len - done >= sizeof(struct rdma_ucmx_event));
+	return done ?: ret;
+}
+
+static bool ucmx_channel_readable(struct ucmx_channel *channel)
+{
+	bool readable;
+
+	spin_lock(&channel->lock);
+	readable = !list_empty(&channel->events);
+	spin_unlock(&channel->lock);
+	return readable;
+}
+
+/*
+ * A non-blocking reader does not wait for another one's copy.  It leaves word,
+ * and is told when there is still something to read afterwards.  Whoever holds
+ * the mutex looks for the word after it has let go; so trying again after
+ * leaving it cannot miss.
+ */
+static int ucmx_channel_lock_read(struct ucmx_channel *channel, bool nonblock)
+{
+	if (!nonblock)
+		return mutex_lock_interruptible(&channel->read_mutex) ?
+			-ERESTARTSYS : 0;
+	if (mutex_trylock(&channel->read_mutex))
+		return 0;
+	spin_lock(&channel->lock);
+	channel->contended = true;
+	spin_unlock(&channel->lock);
+	return mutex_trylock(&channel->read_mutex) ? 0 : -EAGAIN;
+}
+
+static void ucmx_channel_unlock_read(struct ucmx_channel *channel)
+{
+	mutex_unlock(&channel->read_mutex);
+	spin_lock(&channel->lock);
+	if (channel->contended) {
+		channel->contended = false;
+		if (channel->n_pending)
+			ucmx_channel_wake(channel, channel->n_pending);
+	}
+	spin_unlock(&channel->lock);
+}
+
+/**
+ * ucmx_channel_read - read events
+ * @channel: the channel
+ * @buf: where to
+ * @len: its size; below RDMA_UCMX_READ_MIN one event is read, else as many as
+ *	 there are and fit
+ * @nonblock: fail instead of waiting for an event
+ *
+ * Return: bytes read; -EINVAL if not even one record fits, -EAGAIN,
+ * -ERESTARTSYS, -EFAULT, or -ENOMEM.  After an error nothing was read.
+ */
+ssize_t ucmx_channel_read(struct ucmx_channel *channel, char __user *buf,
+			  size_t len, bool nonblock)
+{
+	ssize_t ret;
+
+	if (len < sizeof(struct rdma_ucmx_event))
+		return -EINVAL;
+	len = min_t(size_t, len, MAX_RW_COUNT);
+	do {
+		if (!nonblock &&
+		    wait_event_interruptible(channel->wait,
+					     ucmx_channel_readable(channel)))
+			return -ERESTARTSYS;
+		ret = ucmx_channel_lock_read(channel, nonblock);
+		if (ret)
+			return ret;
+		ret = ucmx_channel_read_some(channel, buf, len);
+		ucmx_channel_unlock_read(channel);
+	} while (!ret && !nonblock);
+	return ret ?: -EAGAIN;
+}
+
+/**
+ * ucmx_channel_poll - what a read would find
+ * @channel: the channel
+ * @file: its file
+ * @wait: as given to the poll method
+ *
+ * Return: the poll mask.
+ */
+__poll_t ucmx_channel_poll(struct ucmx_channel *channel, struct file *file,
+			   poll_table *wait)
+{
+	poll_wait(file, &channel->wait, wait);
+	return ucmx_channel_readable(channel) ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+/*
+ * Acknowledging
+ */
+
+/**
+ * ucmx_event_find_outstanding - find an event by its number
+ * @id: whose event; its owner's lock is held
+ * @seq: its number
+ *
+ * Return: the event if it is outstanding and not acknowledged, or NULL.
+ */
+struct ucmx_event *ucmx_event_find_outstanding(struct ucmx_id *id, u64 seq)
+{
+	struct ucmx_event *event;
+
+	list_for_each_entry(event, &id->outstanding, of_id) {
+		if (event->head.seq == seq)
+			return event->acked ? NULL : event;
+	}
+	return NULL;
+}
+
+/**
+ * ucmx_event_settle - an outstanding event is acknowledged
+ * @channel: owner of the event's id; its lock is held
+ * @event: outstanding
+ *
+ * An event that is still being copied stays outstanding until that is done, or
+ * the id could be elsewhere before its reader has returned.  The caller holds
+ * a reference to the id: this may have been what kept it.
+ */
+void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event)
+{
+	struct ucmx_id *id = event->id;
+
+	lockdep_assert_held(&channel->lock);
+	if (event->copying) {
+		event->acked = true;
+		return;
+	}
+	list_del(&event->of_id);
+	id->n_outstanding--;
+	channel->n_outstanding--;
+	ucmx_event_free(event);
+	ucmx_id_drained(id);
+}
+
+/* Who may acknowledge: the owner, and where the id is on its way to. */
+static bool ucmx_id_takes_acks(struct ucmx_id *id, struct ucmx_channel *owner,
+			       struct ucmx_channel *channel)
+{
+	if (id->listener || id->unpublished)
+		return false;
+	return owner == channel ||
+	       (id->migration && id->migration->target == channel);
+}
+
+/**
+ * ucmx_id_settle_all - acknowledge whatever is outstanding of an id
+ * @id: the id
+ * @channel: its owner; the lock is held, and a reference to the id
+ */
+void ucmx_id_settle_all(struct ucmx_id *id, struct ucmx_channel *channel)
+{
+	struct ucmx_event *event, *next;
+
+	list_for_each_entry_safe(event, next, &id->outstanding, of_id)
+		ucmx_event_settle(channel, event);
+}
+
+/**
+ * ucmx_channel_ack - acknowledge one event or all events of an id
+ * @channel: where it is acknowledged
+ * @handle: the id's handle
+ * @seq: number of the event, 0 for all
+ *
+ * Return: 0; -ENOENT if there is no such id here, -EINVAL if the event is not
+ * outstanding.
+ */
+int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq)
+{
+	struct ucmx_channel *owner;
+	struct ucmx_event *event;
+	struct ucmx_id *id;
+	int err = 0;
+
+	id = ucmx_id_get(handle);
+	if (!id)
+		return -ENOENT;
+	owner = ucmx_id_lock(id);
+	if (!ucmx_id_takes_acks(id, owner, channel)) {
+		err = -ENOENT;
+	} else if (!seq) {
+		ucmx_id_settle_all(id, owner);
+	} else {
+		event = ucmx_event_find_outstanding(id, seq);
+		if (event)
+			ucmx_event_settle(owner, event);
+		else
+			err = -EINVAL;
+	}
+	spin_unlock(&owner->lock);
+	ucmx_id_put(id);
+	return err;
+}
