@@ -18,13 +18,12 @@ judge() {
 	unload_product
 	remove_fabric
 	report_leaks
-	report_taint
+	report_marks
 	echo "<5>ucmx-vm end of the run" > /dev/kmsg
 }
 
-# Seconds that what is going away anyway may take; an emulated kernel with
-# everything switched on needs some.
-grace=10
+# Seconds that what is going away anyway may take.
+grace=5
 
 found() {
 	local kind=$1
@@ -85,12 +84,13 @@ report_leftovers() {
 
 # describe_process PID: in one line.
 describe_process() {
-	local name state command
+	local line state name command
 
-	name=$(cat "/proc/$1/comm" 2>/dev/null)
-	state=$(awk '$1 == "State:" { print $2 $3 }' "/proc/$1/status" 2>/dev/null)
-	command=$(tr '\0\n' '  ' < "/proc/$1/cmdline" 2>/dev/null)
-	echo "$name, number $1, state $state: ${command:-no command line}"
+	{ read -r line < "/proc/$1/stat"; } 2>/dev/null || line="? (gone) X"
+	state=${line##*) }
+	name=${line#*(}
+	command=$(tr '\0\n' '  ' 2>/dev/null < "/proc/$1/cmdline")
+	echo "${name%)*}, number $1, state ${state%% *}${command:+: $command}"
 }
 
 end_leftovers() {
@@ -218,11 +218,16 @@ report_leaks() {
 		give_up "cannot read the list of leaks"
 }
 
-# 5 bad page (also KASAN), 7 died, 9 warned, 14 soft lockup.  Printed as
-# a fact; a reader of the log that saw no report must not be believed then.
-report_taint() {
-	local taint
+# Marks that a report leaves: a reader of the log that saw none must not be
+# believed then.  Taint 5 bad page (also KASAN), 7 died, 9 warned, 14 soft
+# lockup; and lockdep, which falls silent after its first report.
+report_marks() {
+	local taint locks
 
 	taint=$(</proc/sys/kernel/tainted)
-	[ $((taint & (1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))) -eq 0 ] || echo "$taint" > $share/taint
+	[ $((taint & (1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))) -eq 0 ] ||
+		echo "the kernel is tainted: $taint" >> $share/marks
+	[ -e /proc/lockdep_stats ] || return 0
+	locks=$(awk '$1 == "debug_locks:" { print $2 }' /proc/lockdep_stats)
+	[ "$locks" = 1 ] || echo "lockdep is switched off" >> $share/marks
 }
