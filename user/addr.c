@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Addresses and routes.
+ */
+#include <string.h>
+
+#include <infiniband/ib.h>
+
+#include "cmx.h"
+
+/**
+ * cmx_addr_length - bytes of a socket address
+ * @address: the address
+ *
+ * Returns 0 if its family is not one of ours.
+ */
+socklen_t cmx_addr_length(const struct sockaddr *address)
+{
+	switch (address->sa_family) {
+	case AF_INET:
+		return sizeof(struct sockaddr_in);
+	case AF_INET6:
+		return sizeof(struct sockaddr_in6);
+	case AF_IB:
+		return sizeof(struct sockaddr_ib);
+	default:
+		return 0;
+	}
+}
+
+static int put_address(const struct sockaddr *address,
+		       struct rdma_ucmx_addr *target)
+{
+	socklen_t length = cmx_addr_length(address);
+
+	_Static_assert(sizeof(struct sockaddr_ib) <= sizeof(*target),
+		       "address too long");
+	if (!length)
+		return cmx_error(EINVAL);
+	memcpy(target, address, length);
+	return 0;
+}
+
+/**
+ * cmx_addr_query - ask the kernel for an id's addresses and device
+ * @id: the id
+ */
+int cmx_addr_query(struct cmx_id *id)
+{
+	struct rdma_ucmx_query command = {
+		.size = sizeof(command),
+		.id = atomic_load(&id->handle),
+	};
+
+	if (cmx_id_command(id, RDMA_UCMX_QUERY, &command) < 0)
+		return -1;
+	return cmx_record_apply_route(id, &command.out_route);
+}
+
+/**
+ * rdma_bind_addr - bind an id to a local address
+ * @id: the id
+ * @addr: local address; a wildcard address or port 0 are possible
+ *
+ * As rdma_bind_addr(3).
+ *
+ * errno: EINVAL (family unknown, already bound), EADDRINUSE, EADDRNOTAVAIL,
+ * ENODEV.
+ */
+CMX_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
+{
+	struct cmx_id *own = cmx_id_of(id);
+	struct rdma_ucmx_bind_addr command = {
+		.size = sizeof(command),
+		.id = atomic_load(&own->handle),
+	};
+
+	if (put_address(addr, &command.addr) ||
+	    cmx_id_command(own, RDMA_UCMX_BIND_ADDR, &command) < 0)
+		return -1;
+	return cmx_addr_query(own);
+}
+
+/**
+ * rdma_resolve_addr - resolve destination and optional source addresses
+ * @id: the id
+ * @src_addr: local address, or NULL
+ * @dst_addr: address of the peer
+ * @timeout_ms: how long to try, in milliseconds
+ *
+ * As rdma_resolve_addr(3).  ADDR_RESOLVED or ADDR_ERROR follows.
+ *
+ * errno: EINVAL (family unknown, wrong state), and as rdma_bind_addr().
+ */
+CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
+				 struct sockaddr *src_addr,
+				 struct sockaddr *dst_addr, int timeout_ms)
+{
+	struct cmx_id *own = cmx_id_of(id);
+	struct rdma_ucmx_resolve_addr command = {
+		.size = sizeof(command),
+		.id = atomic_load(&own->handle),
+		.timeout_ms = timeout_ms,
+	};
+
+	if (put_address(dst_addr, &command.dst_addr) ||
+	    (src_addr && put_address(src_addr, &command.src_addr)))
+		return -1;
+	/* Before the command: the event that follows it writes here, too. */
+	pthread_mutex_lock(&own->lock);
+	memcpy(&id->route.addr.dst_storage, dst_addr,
+	       cmx_addr_length(dst_addr));
+	pthread_mutex_unlock(&own->lock);
+	return cmx_id_command(own, RDMA_UCMX_RESOLVE_ADDR, &command);
+}
+
+/**
+ * rdma_resolve_route - find the way to a destination
+ * @id: the id, whose address was resolved
+ * @timeout_ms: how long to try, in milliseconds
+ *
+ * As rdma_resolve_route(3).  ROUTE_RESOLVED or ROUTE_ERROR follows.
+ *
+ * errno: EINVAL (wrong state).
+ */
+CMX_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
+{
+	struct cmx_id *own = cmx_id_of(id);
+	struct rdma_ucmx_resolve_route command = {
+		.size = sizeof(command),
+		.id = atomic_load(&own->handle),
+		.timeout_ms = timeout_ms,
+	};
+
+	return cmx_id_command(own, RDMA_UCMX_RESOLVE_ROUTE, &command);
+}
+
+static __be16 port_of(const struct sockaddr_storage *address)
+{
+	const struct sockaddr_ib *ib;
+
+	switch (address->ss_family) {
+	case AF_INET:
+		return ((const struct sockaddr_in *)address)->sin_port;
+	case AF_INET6:
+		return ((const struct sockaddr_in6 *)address)->sin6_port;
+	case AF_IB:
+		ib = (const struct sockaddr_ib *)address;
+		return htobe16(be64toh(ib->sib_sid) & be64toh(ib->sib_sid_mask));
+	default:
+		return 0;
+	}
+}
+
+/**
+ * rdma_get_src_port - local port number of an id
+ * @id: the id
+ *
+ * As rdma_get_src_port(3).  Returns it in network byte order, 0 if there is
+ * none.
+ */
+CMX_EXPORT __be16 rdma_get_src_port(struct rdma_cm_id *id)
+{
+	return port_of(&id->route.addr.src_storage);
+}
+
+/**
+ * rdma_get_dst_port - port number of an id's peer
+ * @id: the id
+ *
+ * As rdma_get_dst_port(3).  Returns it in network byte order, 0 if there is
+ * none.
+ */
+CMX_EXPORT __be16 rdma_get_dst_port(struct rdma_cm_id *id)
+{
+	return port_of(&id->route.addr.dst_storage);
+}

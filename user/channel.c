@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Event channels: one open file of the device each.
+ *
+ * Two counts.  refs keeps the memory: ids and events refer to their channel
+ * long after the user may have destroyed it.  users keeps the descriptor open:
+ * a call that is in the kernel with it holds one, so that its number cannot
+ * come to mean another file under that call.  Both are atomic, no locks.
+ */
+#include <stdlib.h>
+
+#include "cmx.h"
+
+/**
+ * rdma_create_event_channel - open an event channel
+ *
+ * As rdma_create_event_channel(3), but no RDMA device needs to be present.
+ * The channel belongs to the caller, who frees it with
+ * rdma_destroy_event_channel().
+ *
+ * Returns NULL and errno on error: ENODEV (the rdma_ucmx module is not
+ * loaded), ENOMEM, and what open(2) says.
+ */
+CMX_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
+{
+	struct cmx_channel *channel = calloc(1, sizeof(*channel));
+
+	if (!channel)
+		return NULL;
+	channel->fd = cmx_sys_open();
+	if (channel->fd < 0) {
+		free(channel);
+		return NULL;
+	}
+	channel->channel.fd = channel->fd;
+	atomic_init(&channel->refs, 1);
+	atomic_init(&channel->users, 1);
+	return &channel->channel;
+}
+
+/**
+ * rdma_destroy_event_channel - close an event channel
+ * @channel: the channel
+ *
+ * As rdma_destroy_event_channel(3).  Ids that are still on it are destroyed
+ * by the kernel, except as seen by other processes that hold the channel, too;
+ * rdma_destroy_id() then frees what is left of them.  A call that is still
+ * under way on it, in another thread, ends first.
+ */
+CMX_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+{
+	struct cmx_channel *own = cmx_channel_of(channel);
+	struct cmx_id *spare = atomic_exchange(&own->spare, NULL);
+
+	if (spare)
+		cmx_id_put(spare);
+	cmx_channel_unuse(own);
+	cmx_channel_put(own);
+}
+
+/**
+ * cmx_channel_get - take a reference to a channel's memory
+ * @channel: the channel
+ *
+ * Returns @channel.
+ */
+struct cmx_channel *cmx_channel_get(struct cmx_channel *channel)
+{
+	atomic_fetch_add(&channel->refs, 1);
+	return channel;
+}
+
+/**
+ * cmx_channel_put - give a reference back
+ * @channel: the channel, or NULL
+ */
+void cmx_channel_put(struct cmx_channel *channel)
+{
+	struct cmx_id *spare;
+
+	if (!channel || atomic_fetch_sub(&channel->refs, 1) != 1)
+		return;
+	/* A reader that was under way may have left another one. */
+	spare = atomic_load(&channel->spare);
+	if (spare)
+		cmx_id_put(spare);
+	free(channel);
+}
+
+/**
+ * cmx_channel_use - begin to use a channel's descriptor
+ * @channel: the channel, whose memory the caller keeps
+ *
+ * Returns false if it is closed: it was destroyed, and no call that began
+ * before is under way any more.
+ */
+bool cmx_channel_use(struct cmx_channel *channel)
+{
+	unsigned int users = atomic_load(&channel->users);
+
+	do {
+		if (!users)
+			return false;
+	} while (!atomic_compare_exchange_weak(&channel->users, &users,
+					       users + 1));
+	return true;
+}
+
+/**
+ * cmx_channel_unuse - end to use a channel's descriptor
+ * @channel: the channel
+ *
+ * Keeps errno.
+ */
+void cmx_channel_unuse(struct cmx_channel *channel)
+{
+	if (atomic_fetch_sub(&channel->users, 1) == 1)
+		cmx_sys_close(channel->fd);
+}

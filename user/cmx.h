@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * librdmacmx - what its files share.
+ *
+ * Down: a public function fills in a command and gives it to cmx_id_command()
+ * (owner.c), which finds the channel that owns the id and sends it there
+ * (syscall.c).  Up: rdma_get_cm_event() (event.c) reads one record, finds the
+ * id by its cookie (table.c), and record.c turns the one into the other's
+ * fields and into a struct rdma_cm_event.
+ *
+ * Internal functions return 0, or -1 with errno, unless said otherwise.
+ *
+ * Locks, none of which is held while waiting for the kernel to finish
+ * something: cmx_id->qp_lock, then cmx_id->lock, then the device list's.  The
+ * first and the last are held across calls of libibverbs.
+ */
+#ifndef CMX_H
+#define CMX_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_cmx.h>
+#include <rdma/rdma_ucmx.h>
+
+#define CMX_EXPORT __attribute__((visibility("default")))
+
+/* A buffer smaller than RDMA_UCMX_READ_MIN gets one record; any fits this. */
+#define CMX_RECORD_MAX 1024
+
+#define cmx_container(pointer, type, member) \
+	((type *)((char *)(pointer)-offsetof(type, member)))
+
+struct cmx_device;
+struct cmx_move;
+struct cmx_slot;
+
+/**
+ * struct cmx_channel - an event channel
+ * @channel: what the user sees
+ * @fd: the same descriptor as in @channel, out of the user's reach
+ * @refs: who may look at this memory: the user, ids, events, calls
+ * @users: who may use @fd: the user and calls; the last one closes it
+ * @spare: an id allocated for the next connection request, or NULL
+ */
+struct cmx_channel {
+	struct rdma_event_channel channel;
+	int fd;
+	_Atomic unsigned int refs;
+	_Atomic unsigned int users;
+	struct cmx_id *_Atomic spare;
+};
+
+/**
+ * struct cmx_id - an id
+ * @id: what the user sees
+ * @slot: its place in the table, holds the reference count
+ * @cookie: names @slot and this use of it
+ * @handle: the kernel's name of it, 0 before it has one
+ * @lock: protects the next six and what changes in @id while it is shared
+ * @moved: signalled when @version changes
+ * @channel: with a reference, as far as is known the channel that owns it
+ * @moves: migrations that are in the kernel, in the order they went there
+ * @owners: counts how often it was found out who owns it
+ * @version: counts changes of @channel and @moves
+ * @device: device that @id.verbs belongs to, or NULL
+ * @qp_lock: protects @id.qp against being destroyed while it is modified
+ * @local_ece: ECE options to offer or to answer with
+ * @remote_ece: ECE options of the peer
+ * @initiator_depth: RDMA reads that may be outstanding to the peer
+ * @responder_resources: RDMA reads that may be outstanding from the peer
+ * @connect_failed: a CONNECT_RESPONSE was already reported as CONNECT_ERROR
+ */
+struct cmx_id {
+	struct rdma_cm_id id;
+	struct cmx_slot *slot;
+	uint64_t cookie;
+	_Atomic uint32_t handle;
+
+	pthread_mutex_t lock;
+	pthread_cond_t moved;
+	struct cmx_channel *channel;
+	struct cmx_move *moves;
+	unsigned int owners;
+	unsigned int version;
+	struct cmx_device *device;
+
+	pthread_mutex_t qp_lock;
+	struct ibv_ece local_ece;
+	struct ibv_ece remote_ece;
+	uint8_t initiator_depth;
+	uint8_t responder_resources;
+	_Atomic bool connect_failed;
+};
+
+/**
+ * struct cmx_event - an event in the user's hand
+ * @event: what the user sees
+ * @id: with a reference, the id that it is acknowledged by
+ * @other: with a reference, the new id of a CONNECT_REQUEST, or NULL
+ * @seq: the number it is acknowledged by
+ * @private_data: what @event's private_data points to
+ */
+struct cmx_event {
+	struct rdma_cm_event event;
+	struct cmx_id *id;
+	struct cmx_id *other;
+	uint64_t seq;
+	uint8_t private_data[RDMA_UCMX_MAX_PRIVATE_DATA];
+};
+
+/**
+ * struct cmx_record - an event record, taken apart
+ * @head: its head
+ * @conn: connection parameters, or NULL
+ * @ud: parameters of unconnected communication, or NULL
+ * @route: addresses and device, or NULL
+ * @paths: @head->num_paths path records, or NULL
+ */
+struct cmx_record {
+	const struct rdma_ucmx_event *head;
+	const struct rdma_ucmx_conn_param *conn;
+	const struct rdma_ucmx_ud_param *ud;
+	const struct rdma_ucmx_route *route;
+	const struct rdma_ucmx_path *paths;
+};
+
+static inline struct cmx_id *cmx_id_of(struct rdma_cm_id *id)
+{
+	return cmx_container(id, struct cmx_id, id);
+}
+
+static inline struct cmx_channel *
+cmx_channel_of(struct rdma_event_channel *channel)
+{
+	return cmx_container(channel, struct cmx_channel, channel);
+}
+
+static inline struct cmx_event *cmx_event_of(struct rdma_cm_event *event)
+{
+	return cmx_container(event, struct cmx_event, event);
+}
+
+static inline int cmx_error(int error)
+{
+	errno = error;
+	return -1;
+}
+
+static inline bool cmx_is_ud(const struct cmx_id *id)
+{
+	return id->id.qp_type == IBV_QPT_UD;
+}
+
+/* syscall.c */
+int cmx_sys_open(void);
+void cmx_sys_close(int fd);
+ssize_t cmx_sys_read(int fd, void *buffer, size_t size);
+int cmx_sys_command(int fd, unsigned long request, void *argument);
+int cmx_sys_ack(int fd, uint32_t handle, uint64_t seq);
+int cmx_sys_destroy(int fd, uint32_t handle);
+bool cmx_sys_owns(int fd, uint32_t handle);
+
+/* channel.c */
+struct cmx_channel *cmx_channel_get(struct cmx_channel *channel);
+void cmx_channel_put(struct cmx_channel *channel);
+bool cmx_channel_use(struct cmx_channel *channel);
+void cmx_channel_unuse(struct cmx_channel *channel);
+
+/* table.c */
+int cmx_table_add(struct cmx_id *id);
+struct cmx_id *cmx_table_find(uint64_t cookie);
+struct cmx_id *cmx_table_find_handle(uint32_t handle);
+void cmx_table_get(struct cmx_id *id);
+bool cmx_table_put(struct cmx_id *id);
+
+/* id.c */
+struct cmx_id *cmx_id_alloc(void);
+void cmx_id_setup(struct cmx_id *id, struct cmx_channel *channel, void *context,
+		  enum rdma_port_space ps, enum ibv_qp_type qp_type);
+void cmx_id_get(struct cmx_id *id);
+void cmx_id_put(struct cmx_id *id);
+
+/* owner.c */
+/**
+ * struct cmx_walk - a search for the channel that owns an id
+ * @id: the id
+ * @version: of @id when the search began
+ * @next: which of the candidates is next
+ * @started: whether @version means something
+ * @closed: whether a candidate turned out to be destroyed
+ */
+struct cmx_walk {
+	struct cmx_id *id;
+	unsigned int version;
+	unsigned int next;
+	bool started;
+	bool closed;
+};
+
+/**
+ * struct cmx_move - a migration that is in the kernel
+ * @target: where the id goes
+ * @next: the migration of the same id that came later
+ * @owners: of the id when this began
+ */
+struct cmx_move {
+	struct cmx_channel *target;
+	struct cmx_move *next;
+	unsigned int owners;
+};
+
+struct cmx_channel *cmx_walk_next(struct cmx_walk *walk);
+int cmx_walk_error(const struct cmx_walk *walk);
+int cmx_id_command(struct cmx_id *id, unsigned long request, void *argument);
+void cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move);
+void cmx_move_end(struct cmx_walk *walk, struct cmx_move *move, bool done);
+void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel);
+
+/* event.c */
+void cmx_event_free(struct cmx_event *event);
+
+/* record.c */
+int cmx_record_parse(const void *buffer, size_t size,
+		     struct cmx_record *record);
+void cmx_record_params(const struct cmx_record *record,
+		       struct cmx_event *event);
+void cmx_record_ah_attr(const struct rdma_ucmx_ah_attr *source,
+			struct ibv_ah_attr *attr);
+int cmx_record_apply_route(struct cmx_id *id,
+			   const struct rdma_ucmx_route *route);
+int cmx_record_apply_paths(struct cmx_id *id,
+			   const struct rdma_ucmx_path *paths, int count);
+
+/* addr.c */
+int cmx_addr_query(struct cmx_id *id);
+socklen_t cmx_addr_length(const struct sockaddr *address);
+
+/* device.c */
+int cmx_device_attach(struct cmx_id *id, __be64 guid, uint32_t index);
+void cmx_device_detach(struct cmx_id *id);
+void cmx_device_gone(struct cmx_id *id);
+void cmx_device_limits(struct cmx_id *id, uint8_t *responder_resources,
+		       uint8_t *initiator_depth);
+
+/* qp.c */
+int cmx_qp_lock(struct cmx_id *id);
+void cmx_qp_unlock(struct cmx_id *id, int cancel_state);
+int cmx_qp_connect(struct cmx_id *id, uint8_t responder_resources,
+		   uint8_t initiator_depth);
+int cmx_qp_to_error(struct cmx_id *id);
+int cmx_qp_shut_down(struct cmx_id *id);
+
+/* conn.c */
+int cmx_conn_established(struct cmx_id *id);
+
+#endif /* CMX_H */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * An id's life.
+ *
+ * Its memory is kept by references, counted in its slot of the table: the
+ * user's from creation to destruction, one for each event in a reader's hand,
+ * and one for each call that is under way.  So a call that meets the
+ * destruction of its id in another thread finds an id that the kernel does not
+ * know any more, and never freed memory.
+ */
+#include <stdlib.h>
+
+#include "cmx.h"
+
+/**
+ * cmx_id_alloc - allocate an id that the kernel does not know yet
+ *
+ * Returns an id with one reference, or NULL and errno.
+ */
+struct cmx_id *cmx_id_alloc(void)
+{
+	struct cmx_id *id = calloc(1, sizeof(*id));
+
+	if (!id)
+		return NULL;
+	if (cmx_table_add(id)) {
+		free(id);
+		return NULL;
+	}
+	pthread_mutex_init(&id->lock, NULL);
+	pthread_mutex_init(&id->qp_lock, NULL);
+	pthread_cond_init(&id->moved, NULL);
+	return id;
+}
+
+/**
+ * cmx_id_setup - fill in what an id has from the beginning
+ * @id: an id nobody else knows yet
+ * @channel: its channel
+ * @context: the user's context
+ * @ps: port space
+ * @qp_type: type of queue pair
+ */
+void cmx_id_setup(struct cmx_id *id, struct cmx_channel *channel, void *context,
+		  enum rdma_port_space ps, enum ibv_qp_type qp_type)
+{
+	id->channel = cmx_channel_get(channel);
+	id->id.channel = &channel->channel;
+	id->id.context = context;
+	id->id.ps = ps;
+	id->id.qp_type = qp_type;
+}
+
+/**
+ * cmx_id_get - take another reference
+ * @id: an id of which the caller has one
+ */
+void cmx_id_get(struct cmx_id *id)
+{
+	cmx_table_get(id);
+}
+
+/**
+ * cmx_id_put - give a reference back; the last one frees the id
+ * @id: the id
+ *
+ * Keeps errno.
+ */
+void cmx_id_put(struct cmx_id *id)
+{
+	int saved = errno;
+
+	if (!cmx_table_put(id))
+		return;
+	cmx_device_detach(id);
+	cmx_channel_put(id->channel);
+	pthread_cond_destroy(&id->moved);
+	pthread_mutex_destroy(&id->qp_lock);
+	pthread_mutex_destroy(&id->lock);
+	free(id->id.route.path_rec);
+	free(id);
+	errno = saved;
+}
+
+static enum ibv_qp_type qp_type_of(enum rdma_port_space ps)
+{
+	return ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD :
+							  IBV_QPT_RC;
+}
+
+static int create_in_kernel(struct cmx_id *id)
+{
+	struct rdma_ucmx_create_id command = {
+		.size = sizeof(command),
+		.cookie = id->cookie,
+		.port_space = id->id.ps,
+		.qp_type = id->id.qp_type,
+	};
+	int ret;
+
+	if (!cmx_channel_use(id->channel))
+		return cmx_error(EBADF);
+	ret = cmx_sys_command(id->channel->fd, RDMA_UCMX_CREATE_ID, &command);
+	cmx_channel_unuse(id->channel);
+	atomic_store(&id->handle, command.out_id);
+	return ret;
+}
+
+/**
+ * rdma_create_id - allocate a communication identifier
+ * @channel: channel that its events go to
+ * @id: where to put it
+ * @context: the user's, returned in every event's id
+ * @ps: port space
+ *
+ * As rdma_create_id(3).  The id belongs to the caller, who frees it with
+ * rdma_destroy_id().
+ *
+ * errno: EINVAL (no channel, unknown port space), ENOMEM, ENOSPC (too many),
+ * EBADF (the channel was destroyed).
+ */
+CMX_EXPORT int rdma_create_id(struct rdma_event_channel *channel,
+			      struct rdma_cm_id **id, void *context,
+			      enum rdma_port_space ps)
+{
+	struct cmx_id *own;
+
+	if (!channel || !id)
+		return cmx_error(EINVAL);
+	own = cmx_id_alloc();
+	if (!own)
+		return -1;
+	cmx_id_setup(own, cmx_channel_of(channel), context, ps, qp_type_of(ps));
+	if (create_in_kernel(own)) {
+		cmx_id_put(own);
+		return -1;
+	}
+	*id = &own->id;
+	return 0;
+}
+
+/**
+ * rdma_destroy_id - release a communication identifier
+ * @id: the id; freed
+ *
+ * As rdma_destroy_id(3): waits until every event of it that was read is
+ * acknowledged, however long, and whatever signals come.  Events that were
+ * not read are dropped.  An id whose channel was destroyed went with it.
+ */
+CMX_EXPORT int rdma_destroy_id(struct rdma_cm_id *id)
+{
+	struct cmx_id *own = cmx_id_of(id);
+	struct rdma_ucmx_destroy_id command = {
+		.size = sizeof(command),
+		.id = atomic_load(&own->handle),
+	};
+	int ret;
+
+	do
+		ret = cmx_id_command(own, RDMA_UCMX_DESTROY_ID, &command);
+	while (ret && errno == EINTR);
+	/* The last acknowledgement after an EINTR frees it, too. */
+	if (ret && errno != ENOENT && errno != EBADF)
+		return -1;
+	cmx_id_put(own);
+	return 0;
+}

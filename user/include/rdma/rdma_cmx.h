@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What librdmacmx offers beyond <rdma/rdma_cma.h>.
+ */
+#ifndef RDMA_CMX_H
+#define RDMA_CMX_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include <rdma/rdma_cma.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Fail with EAGAIN instead of waiting for acknowledgements. */
+#define RDMAX_NONBLOCK (1 << 0)
+
+/**
+ * rdmax_migrate_id - Move an id to another event channel.
+ * @id: Identifier to migrate.
+ * @channel: Channel that it goes to.
+ * @held: An event of @id in the caller's hand, or NULL.  It counts as
+ *   acknowledged, and is freed, if and only if the call succeeds.
+ * @flags: 0 or RDMAX_NONBLOCK.
+ * @deadline: Absolute CLOCK_MONOTONIC time until which to wait, NULL for
+ *   ever.
+ *
+ * Moves @id and the events of it that nobody has read, of a listener the
+ * connection requests too, once all those that were read are acknowledged.
+ * Either all of it happens or nothing.
+ *
+ * Returns 0, or -1 and errno: EINVAL (@channel is NULL, or @held is not an
+ * unacknowledged event of @id), EOPNOTSUPP (unknown flag), EBADF (@channel was
+ * destroyed), EBUSY (another migration of @id is under way), EAGAIN,
+ * ETIMEDOUT, EINTR (events are unacknowledged), ECANCELED (@id was destroyed
+ * meanwhile), ENOSPC (@channel is full).
+ */
+int rdmax_migrate_id(struct rdma_cm_id *id, struct rdma_event_channel *channel,
+		     struct rdma_cm_event *held, int flags,
+		     const struct timespec *deadline);
+
+/**
+ * struct rdmax_channel_info - What rdmax_query_channel() says.
+ * @features: RDMA_UCMX_FEATURE_* of the kernel's module.
+ * @ids: Identifiers that the channel owns, unread connection requests
+ *   included.
+ * @pending: Events that could be read now.
+ * @outstanding: Events that were read and are not yet acknowledged.
+ * @max_ids: Limit of identifiers on this machine.
+ * @max_channel_ids: Limit of @ids.
+ * @max_backlog: Limit of unread connection requests of one listener.
+ *
+ * Grows only at its end.
+ */
+struct rdmax_channel_info {
+	uint64_t features;
+	uint32_t ids;
+	uint32_t pending;
+	uint32_t outstanding;
+	uint32_t max_ids;
+	uint32_t max_channel_ids;
+	uint32_t max_backlog;
+};
+
+/**
+ * rdmax_query_channel - Say how an event channel is.
+ * @channel: Channel to ask.
+ * @info: Filled in; what this library does not know becomes zero.
+ * @size: sizeof(struct rdmax_channel_info) of the caller.
+ *
+ * Returns 0, or -1 and errno: EINVAL (a parameter is NULL or zero), EBADF
+ * (@channel was destroyed).
+ */
+int rdmax_query_channel(struct rdma_event_channel *channel,
+			struct rdmax_channel_info *info, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* RDMA_CMX_H */

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Options of ids.  The kernel knows them; they are passed on as they are.
+ */
+#include "cmx.h"
+
+/**
+ * rdma_set_option - set an option of an id
+ * @id: the id
+ * @level: RDMA_OPTION_ID
+ * @optname: RDMA_OPTION_ID_*
+ * @optval: the value
+ * @optlen: bytes of it
+ *
+ * As rdma_set_option(3).
+ *
+ * errno: ENOSYS (unknown level or name), EINVAL (wrong length, or not in this
+ * state), EFAULT.
+ */
+CMX_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname,
+			       void *optval, size_t optlen)
+{
+	struct cmx_id *own = cmx_id_of(id);
+	struct rdma_ucmx_set_option command = {
+		.size = sizeof(command),
+		.id = atomic_load(&own->handle),
+		.level = level,
+		.optname = optname,
+		.optval = (uintptr_t)optval,
+		.optlen = optlen,
+	};
+
+	if (optlen > UINT32_MAX)
+		return cmx_error(EINVAL);
+	return cmx_id_command(own, RDMA_UCMX_SET_OPTION, &command);
+}

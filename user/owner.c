@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Which channel owns an id: a command is valid only there.
+ *
+ * The kernel decides at the commit of a migration, and this library learns of
+ * it a moment later, or earlier in another thread by an event.  So a command
+ * may be sent to a channel that the id has just left, and is answered ENOENT
+ * there.  It is then sent to the others that come into question.  These are
+ * id->channel and the targets of the migrations that are in the kernel:
+ *
+ *  - every migration is in id->moves from before its system call until after
+ *    id->channel tells its result, both under id->lock;
+ *  - so at any time the owner is one of these.
+ *
+ * A search that fails at all of them while none of this changed found an id
+ * that does not exist, or one that is moved again and again under it.  It
+ * waits in the second case until something changed: such a migration is about
+ * to return.  id->version tells the changes.
+ *
+ * What id->channel may be set to:
+ *
+ *  - a channel that an event of the id was read from, before the reader hands
+ *    it out: unacknowledged, it keeps the id there;
+ *  - the target of a migration that has succeeded, if id->channel was not set
+ *    since it was issued.  If it was, who was last is not known, and the
+ *    kernel is asked whether the id is there, with id->lock held: if it is
+ *    moved on after that, that migration finds the same and asks in its turn.
+ */
+#include "cmx.h"
+
+/* Called with id->lock held. */
+static struct cmx_channel *candidate(struct cmx_id *id, unsigned int number)
+{
+	struct cmx_move *move = id->moves;
+
+	if (!number)
+		return id->channel;
+	while (move && --number)
+		move = move->next;
+	return move ? move->target : NULL;
+}
+
+/* Called with id->lock held. */
+static void wait_for_change(struct cmx_id *id, unsigned int version)
+{
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	while (id->moves && id->version == version)
+		pthread_cond_wait(&id->moved, &id->lock);
+	pthread_setcancelstate(state, NULL);
+}
+
+/**
+ * cmx_walk_next - find the next channel to try
+ * @walk: the search, with only its id set at first
+ *
+ * Returns a channel to be given back with cmx_channel_unuse() and
+ * cmx_channel_put(), or NULL if there is none left: cmx_walk_error() has the
+ * reason.
+ */
+struct cmx_channel *cmx_walk_next(struct cmx_walk *walk)
+{
+	struct cmx_id *id = walk->id;
+	struct cmx_channel *channel;
+
+	pthread_mutex_lock(&id->lock);
+	for (;;) {
+		if (!walk->started || walk->version != id->version) {
+			walk->started = true;
+			walk->closed = false;
+			walk->version = id->version;
+			walk->next = 0;
+		}
+		channel = candidate(id, walk->next++);
+		if (!channel && !id->moves)
+			break;
+		if (!channel)
+			wait_for_change(id, walk->version);
+		else if (cmx_channel_use(channel))
+			break;
+		else
+			walk->closed = true;
+	}
+	if (channel)
+		cmx_channel_get(channel);
+	pthread_mutex_unlock(&id->lock);
+	return channel;
+}
+
+/**
+ * cmx_walk_error - set errno after a search that found nothing
+ * @walk: the search
+ *
+ * EBADF: the id's channel was destroyed.  ENOENT: there is no such id.
+ * Returns -1.
+ */
+int cmx_walk_error(const struct cmx_walk *walk)
+{
+	return cmx_error(walk->closed ? EBADF : ENOENT);
+}
+
+/**
+ * cmx_id_command - send a command to the channel that owns an id
+ * @id: the id; the caller has a reference, or the user's pointer
+ * @request: RDMA_UCMX_*
+ * @argument: its struct, complete
+ *
+ * Returns what the kernel returns, or -1 and errno; EBADF if the id's channel
+ * was destroyed.
+ */
+int cmx_id_command(struct cmx_id *id, unsigned long request, void *argument)
+{
+	struct cmx_walk walk = { .id = id };
+	struct cmx_channel *channel;
+	int ret = -1;
+
+	cmx_id_get(id);
+	for (;;) {
+		channel = cmx_walk_next(&walk);
+		if (!channel) {
+			ret = cmx_walk_error(&walk);
+			break;
+		}
+		ret = cmx_sys_command(channel->fd, request, argument);
+		cmx_channel_unuse(channel);
+		cmx_channel_put(channel);
+		if (ret >= 0 || errno != ENOENT)
+			break;
+	}
+	cmx_id_put(id);
+	return ret;
+}
+
+/* Called with id->lock held.  A search that knew the rest still does. */
+static void changed(struct cmx_id *id, struct cmx_walk *walk)
+{
+	bool current = walk && walk->version == id->version;
+
+	id->version++;
+	if (current)
+		walk->version = id->version;
+	pthread_cond_broadcast(&id->moved);
+}
+
+/**
+ * cmx_move_begin - announce a migration, before its system call
+ * @walk: the search that found where to issue it
+ * @move: the migration, with its target set; stays in use until
+ *        cmx_move_end()
+ */
+void cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move)
+{
+	struct cmx_id *id = walk->id;
+	struct cmx_move **last = &id->moves;
+
+	pthread_mutex_lock(&id->lock);
+	while (*last)
+		last = &(*last)->next;
+	*last = move;
+	move->next = NULL;
+	move->owners = id->owners;
+	changed(id, walk);
+	pthread_mutex_unlock(&id->lock);
+}
+
+/*
+ * Called with id->lock held.  Counts even if the owner stays the same: a
+ * migration that began before and ends after this must not undo it.  Returns
+ * the channel whose reference is to be given back, or NULL.
+ */
+static struct cmx_channel *set_owner(struct cmx_id *id,
+				     struct cmx_channel *channel)
+{
+	struct cmx_channel *old = id->channel;
+
+	id->owners++;
+	if (old == channel)
+		return NULL;
+	id->channel = cmx_channel_get(channel);
+	id->id.channel = &channel->channel;
+	return old;
+}
+
+/**
+ * cmx_move_end - tell the result of a migration, after its system call
+ * @walk: as with cmx_move_begin()
+ * @move: the migration
+ * @done: whether it succeeded
+ */
+void cmx_move_end(struct cmx_walk *walk, struct cmx_move *move, bool done)
+{
+	struct cmx_id *id = walk->id;
+	struct cmx_move **link = &id->moves;
+	struct cmx_channel *old = NULL;
+
+	pthread_mutex_lock(&id->lock);
+	while (*link != move)
+		link = &(*link)->next;
+	*link = move->next;
+	if (done && (move->owners == id->owners ||
+		     cmx_sys_owns(move->target->fd, atomic_load(&id->handle))))
+		old = set_owner(id, move->target);
+	changed(id, walk);
+	pthread_mutex_unlock(&id->lock);
+	cmx_channel_put(old);
+}
+
+/**
+ * cmx_id_seen_on - note where an event of an id was read
+ * @id: the id
+ * @channel: the channel
+ *
+ * To be called while the event is unacknowledged.
+ */
+void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel)
+{
+	struct cmx_channel *old;
+
+	pthread_mutex_lock(&id->lock);
+	old = set_owner(id, channel);
+	if (old)
+		changed(id, NULL);
+	pthread_mutex_unlock(&id->lock);
+	cmx_channel_put(old);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The only file that makes system calls on the device.  No state, no locks.
+ */
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmx.h"
+
+#define CMX_DEVICE "/dev/infiniband/rdma_ucmx"
+
+/**
+ * cmx_sys_open - open the device, that is, make a channel
+ *
+ * Returns a descriptor, or -1 and errno: ENODEV if the module is not there.
+ */
+int cmx_sys_open(void)
+{
+	int fd = open(CMX_DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
+		errno = ENODEV;
+	return fd;
+}
+
+/**
+ * cmx_sys_close - close a channel
+ * @fd: the channel
+ *
+ * Keeps errno, and is no cancellation point.
+ */
+void cmx_sys_close(int fd)
+{
+	int saved = errno;
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	close(fd);
+	pthread_setcancelstate(state, NULL);
+	errno = saved;
+}
+
+/**
+ * cmx_sys_read - read event records
+ * @fd: the channel
+ * @buffer: for the records; of less than RDMA_UCMX_READ_MIN bytes for one
+ * @size: bytes of @buffer
+ *
+ * A cancellation point.  Returns as read(2).
+ */
+ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
+{
+	return read(fd, buffer, size);
+}
+
+/**
+ * cmx_sys_command - issue a command
+ * @fd: the channel
+ * @request: RDMA_UCMX_*
+ * @argument: its struct; the size, which always comes first, is set by the
+ *            caller
+ *
+ * Returns what the kernel returns, or -1 and errno.
+ */
+int cmx_sys_command(int fd, unsigned long request, void *argument)
+{
+	return ioctl(fd, request, argument);
+}
+
+/**
+ * cmx_sys_ack - acknowledge one event
+ * @fd: the channel that owns the id
+ * @handle: the id
+ * @seq: number of the event
+ */
+int cmx_sys_ack(int fd, uint32_t handle, uint64_t seq)
+{
+	struct rdma_ucmx_ack ack = { .id = handle, .seq = seq };
+	struct rdma_ucmx_ack_events command = {
+		.size = sizeof(command),
+		.count = 1,
+		.acks = (uintptr_t)&ack,
+	};
+
+	return ioctl(fd, RDMA_UCMX_ACK_EVENTS, &command) < 0 ? -1 : 0;
+}
+
+/**
+ * cmx_sys_destroy - destroy an id that this library has no use for
+ * @fd: the channel that owns it
+ * @handle: the id
+ */
+int cmx_sys_destroy(int fd, uint32_t handle)
+{
+	struct rdma_ucmx_destroy_id command = {
+		.size = sizeof(command),
+		.id = handle,
+	};
+
+	return ioctl(fd, RDMA_UCMX_DESTROY_ID, &command);
+}
+
+/**
+ * cmx_sys_owns - look whether a channel owns an id
+ * @fd: the channel
+ * @handle: the id
+ */
+bool cmx_sys_owns(int fd, uint32_t handle)
+{
+	struct rdma_ucmx_id_info info = { 0 };
+	struct rdma_ucmx_list_ids command = {
+		.size = sizeof(command),
+		.first = handle,
+		.count = 1,
+		.info_size = sizeof(info),
+		.ids = (uintptr_t)&info,
+	};
+
+	return ioctl(fd, RDMA_UCMX_LIST_IDS, &command) == 1 &&
+	       info.id == handle;
+}
