@@ -255,25 +255,33 @@ void ucmx_channel_uncharge(struct ucmx_channel *channel, unsigned int n)
 /**
  * ucmx_channel_lock_two - lock two channels, in the one order there is
  * @a: a channel
- * @b: another one
+ * @b: another one, or the same
  */
 void ucmx_channel_lock_two(struct ucmx_channel *a, struct ucmx_channel *b)
+	__acquires(&a->lock) __acquires(&b->lock)
 {
 	if (a > b)
 		swap(a, b);
 	spin_lock(&a->lock);
-	spin_lock_nested(&b->lock, SINGLE_DEPTH_NESTING);
+	if (a != b)
+		spin_lock_nested(&b->lock, SINGLE_DEPTH_NESTING);
+	else
+		__acquire(&b->lock);
 }
 
 /**
  * ucmx_channel_unlock_two - undo ucmx_channel_lock_two()
  * @a: a channel
- * @b: another one
+ * @b: another one, or the same
  */
 void ucmx_channel_unlock_two(struct ucmx_channel *a, struct ucmx_channel *b)
+	__releases(&a->lock) __releases(&b->lock)
 {
 	spin_unlock(&a->lock);
-	spin_unlock(&b->lock);
+	if (a != b)
+		spin_unlock(&b->lock);
+	else
+		__release(&b->lock);
 }
 
 /**

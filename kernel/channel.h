@@ -133,8 +133,10 @@ void ucmx_channel_put(struct ucmx_channel *channel);
 bool ucmx_channel_charge(struct ucmx_channel *channel, unsigned int n);
 void ucmx_channel_uncharge(struct ucmx_channel *channel, unsigned int n);
 
-void ucmx_channel_lock_two(struct ucmx_channel *a, struct ucmx_channel *b);
-void ucmx_channel_unlock_two(struct ucmx_channel *a, struct ucmx_channel *b);
+void ucmx_channel_lock_two(struct ucmx_channel *a, struct ucmx_channel *b)
+	__acquires(&a->lock) __acquires(&b->lock);
+void ucmx_channel_unlock_two(struct ucmx_channel *a, struct ucmx_channel *b)
+	__releases(&a->lock) __releases(&b->lock);
 
 void ucmx_channel_queue(struct ucmx_channel *channel, struct ucmx_event *event);
 void ucmx_channel_unqueue(struct ucmx_channel *channel,

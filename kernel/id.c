@@ -355,6 +355,7 @@ void ucmx_id_put(struct ucmx_id *id)
  * Return: the channel, locked.
  */
 struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id)
+	__acquires(&id->channel->lock)
 {
 	struct ucmx_channel *channel;
 	struct ucmx_id *listener;

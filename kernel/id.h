@@ -136,7 +136,8 @@ void ucmx_id_orphan(struct ucmx_id *child, struct ucmx_channel *channel,
 struct ucmx_id *ucmx_id_get(u32 handle);
 struct ucmx_id *ucmx_id_get_next(u32 first);
 void ucmx_id_put(struct ucmx_id *id);
-struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id);
+struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id)
+	__acquires(&id->channel->lock);
 struct ucmx_id *ucmx_id_begin(struct ucmx_channel *channel, u32 handle);
 void ucmx_id_end(struct ucmx_id *id);
 void ucmx_users_put(struct ucmx_id *id);
@@ -144,11 +145,13 @@ void ucmx_users_put(struct ucmx_id *id);
 /* Room for events. */
 int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 		   gfp_t gfp);
+int ucmx_room_make_unseen(struct ucmx_id *id, enum ucmx_room room,
+			  size_t capacity, gfp_t gfp);
 void ucmx_room_drop(struct ucmx_id *id, enum ucmx_room room);
 struct ucmx_event *ucmx_room_take(struct ucmx_id *id, enum ucmx_room room);
 
 /* What changes in a life. */
-void ucmx_id_set_backlog(struct ucmx_id *id, u32 backlog);
+u32 ucmx_id_set_backlog(struct ucmx_id *id, u32 backlog);
 void ucmx_id_claim(struct ucmx_id *id, u64 cookie);
 void ucmx_id_device_gone(struct ucmx_id *id);
 void ucmx_id_die(struct ucmx_id *id, struct ucmx_channel *channel,

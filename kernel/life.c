@@ -60,6 +60,27 @@ int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 }
 
 /**
+ * ucmx_room_make_unseen - make room for an event to come of an id that nobody
+ *			   has seen yet
+ * @id: whose event
+ * @room: what kind
+ * @capacity: bytes of its record
+ * @gfp: how to allocate
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int ucmx_room_make_unseen(struct ucmx_id *id, enum ucmx_room room,
+			  size_t capacity, gfp_t gfp)
+{
+	struct ucmx_event *event = ucmx_event_alloc(room, capacity, gfp);
+
+	if (!event)
+		return -ENOMEM;
+	list_add_tail(&event->of_id, &id->room);
+	return 0;
+}
+
+/**
  * ucmx_room_take - take room to fill an event in
  * @id: whose event
  * @room: what kind
@@ -143,13 +164,16 @@ void ucmx_id_let_go(struct ucmx_id *id, struct ucmx_channel *channel)
  * ucmx_id_set_backlog - from now on requests are accepted
  * @id: the listener
  * @backlog: how many may be unread
+ *
+ * Return: what it was before.
  */
-void ucmx_id_set_backlog(struct ucmx_id *id, u32 backlog)
+u32 ucmx_id_set_backlog(struct ucmx_id *id, u32 backlog)
 {
 	struct ucmx_channel *channel = ucmx_id_lock(id);
 
-	id->backlog = backlog;
+	swap(id->backlog, backlog);
 	spin_unlock(&channel->lock);
+	return backlog;
 }
 
 /**

@@ -116,10 +116,7 @@ static int ucmx_move_end(struct ucmx_id *id, struct ucmx_channel *source,
 {
 	struct ucmx_channel *target = migration->target;
 
-	if (target == source)
-		spin_lock(&source->lock);
-	else
-		ucmx_channel_lock_two(source, target);
+	ucmx_channel_lock_two(source, target);
 	if (id->dying)
 		err = -ECANCELED;
 	else if (!ucmx_id_unheld(id, &move->wait))
@@ -131,13 +128,9 @@ static int ucmx_move_end(struct ucmx_id *id, struct ucmx_channel *source,
 			ucmx_move_finish(id, source, move);
 		ucmx_move_thaw(id, source, migration);
 	}
-	if (target == source) {
-		spin_unlock(&source->lock);
-		return err;
-	}
 	ucmx_channel_unlock_two(source, target);
-	/* The id no longer needs the channel that it left; its file does. */
-	if (!err)
+	/* The id's own reference to where it was; the file still has one. */
+	if (!err && target != source)
 		ucmx_channel_put(source);
 	return err;
 }

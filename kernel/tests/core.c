@@ -2,9 +2,62 @@
 /*
  * The migration core for the KUnit module: the very source of rdma_ucmx, which
  * has no other dependencies than the kernel's.
+ *
+ * What the core cannot be made to do from outside is replaced by functions of
+ * fake.c: a kernel thread has no user memory, so copying to it copies to the
+ * test's buffers, and can be told to fail or to take its time; the allocation
+ * of an event can be told to fail, and events are counted.
  */
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "fake.h"
+
+#define copy_to_user(to, from, n)	fake_copy_to_user(to, from, n)
+#define kmem_cache_zalloc(cache, gfp)	fake_event_zalloc(cache, gfp)
+#define kmem_cache_free(cache, event)	fake_event_free(cache, event)
+
 #include "../channel.c"
 #include "../read.c"
 #include "../id.c"
 #include "../life.c"
 #include "../move.c"
+
+/* Wait until what has been released is freed. */
+void fake_core_settle(void)
+{
+	flush_workqueue(ucmx_wq);
+	rcu_barrier();
+}
+
+int fake_core_ids(void)
+{
+	return atomic_read(&ucmx_n_ids);
+}
+
+bool fake_core_has_handles(void)
+{
+	return !xa_empty(&ucmx_handles);
+}
+
+int fake_suite_init(struct kunit_suite *suite)
+{
+	int err = ucmx_channel_core_init();
+
+	if (err)
+		return err;
+	err = ucmx_id_core_init();
+	if (err)
+		ucmx_channel_core_exit();
+	return err;
+}
+
+void fake_suite_exit(struct kunit_suite *suite)
+{
+	ucmx_id_core_exit();
+	ucmx_channel_core_exit();
+}
+
+MODULE_DESCRIPTION("KUnit tests of rdma_ucmx's migration core");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# rdma_ucmx and librdmacmx.  "make help" lists what there is.
+
+SHELL := /bin/bash
+build := $(CURDIR)/build
+
+# The kernel to build for: KDIR=, else the running one's headers, else the
+# newest that is installed.
+KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
+	  $(shell ls -d /lib/modules/*/build 2>/dev/null | sort -rV))
+# The kernel of the VM that vm-module builds for.
+KERNEL ?= debian
+
+.PHONY: all
+all: modules user ## module and library
+
+.PHONY: help
+help: ## this list
+	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
+		while IFS='|' read -r name text; do \
+			printf '  make %-14s %s\n' "$$name" "$$text"; done
+
+# kbuild wants the sources in the folder that it builds in, and several kernels
+# are built for: so each gets a folder of links to the sources.
+define build-module
+	@mkdir -p $(1)/kernel/tests
+	@ln -sfn $(CURDIR)/include $(1)/include
+	@ln -sf $(CURDIR)/Kbuild $(1)/
+	@ln -sf $(CURDIR)/kernel/*.[ch] $(1)/kernel/
+	@ln -sf $(CURDIR)/kernel/tests/* $(1)/kernel/tests/
+	@find -L $(1)/kernel -name '*.[ch]' -type l -delete
+	+$(MAKE) -C $(2) M=$(1) $(if $(V),V=$(V)) modules
+endef
+
+.PHONY: modules
+modules: ## rdma_ucmx.ko, for KDIR= or this machine's kernel
+	@test -e "$(KDIR)/Makefile" || { \
+		echo "no kernel headers found; as root: apt-get install linux-headers-amd64," \
+		     "or say KDIR=" >&2; exit 1; }
+	@echo "building rdma_ucmx.ko for $(KDIR)"
+	$(call build-module,$(build)/module,$(KDIR))
+
+.PHONY: vm-module
+vm-module: ## rdma_ucmx.ko for the VM's kernel KERNEL=debian|debug
+	@kdir=$$(selftests/vm/kdir $(KERNEL)) && \
+		$(MAKE) --no-print-directory vm-module-at VM_KDIR=$$kdir
+
+.PHONY: vm-module-at
+vm-module-at:
+	$(call build-module,$(build)/$(KERNEL),$(VM_KDIR))
+
+.PHONY: user
+user: ## librdmacmx
+	+$(MAKE) -C user O=$(build)/user
+
+.PHONY: clean
+clean: ## remove what was built here; the cache with the test kernels stays
+	rm -rf $(build)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What an id of ours stands for: an rdma_cm_id.  Shared by the families of
+ * commands; see cm.c for its life and event.c for its events.
+ */
+#ifndef UCMX_CM_H
+#define UCMX_CM_H
+
+#include <linux/memcontrol.h>
+#include <rdma/rdma_cm.h>
+
+#include "id.h"
+
+/**
+ * struct ucmx_cm - an id and its rdma_cm_id
+ * @id: what the core knows
+ * @cm_id: set before the id is seen, and valid for who has it by ucmx_cm_begin()
+ *	   and in callbacks
+ * @memcg: of a listener, who pays for requests; set once, before it listens
+ */
+struct ucmx_cm {
+	struct ucmx_id id;
+	struct rdma_cm_id *cm_id;
+	struct mem_cgroup *memcg;
+};
+
+extern unsigned int ucmx_max_backlog;
+
+int ucmx_cm_init(void);
+void ucmx_cm_exit(void);
+
+struct ucmx_cm *ucmx_cm_create(enum rdma_ucm_port_space port_space,
+			       enum ib_qp_type qp_type);
+void ucmx_cm_abort(struct ucmx_cm *cm);
+
+struct ucmx_cm *ucmx_cm_begin(struct ucmx_channel *channel, u32 handle);
+struct ucmx_cm *ucmx_cm_begin_device(struct ucmx_channel *channel, u32 handle);
+void ucmx_cm_end(struct ucmx_cm *cm);
+
+/* event.c */
+int ucmx_cm_make_room(struct ucmx_cm *cm, enum ucmx_room room);
+int ucmx_cm_make_room_unseen(struct ucmx_cm *cm);
+struct ucmx_event *ucmx_cm_take_room(struct ucmx_id *id,
+				     const struct rdma_cm_event *event);
+struct ucmx_event *ucmx_cm_request_event(gfp_t gfp);
+void ucmx_event_fill(struct ucmx_event *event, struct rdma_cm_id *cm_id,
+		     const struct rdma_cm_event *cm_event);
+void ucmx_fill_route(struct rdma_ucmx_route *route, struct rdma_cm_id *cm_id);
+u32 ucmx_fill_paths(struct rdma_ucmx_path *paths, struct rdma_cm_id *cm_id);
+
+#endif /* UCMX_CM_H */

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The commands of channels and their ids that rdma_cm has no part in:
+ * MIGRATE_ID, ACK_EVENTS, LIST_IDS, INFO.
+ */
+#include <linux/file.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+
+#include "cm.h"
+#include "ioctl.h"
+
+/* How many acknowledgements or entries are copied at a time. */
+#define UCMX_CHUNK	16
+
+/* The channel behind a descriptor, pinned by its file. */
+static struct file *ucmx_get_channel_file(int fd)
+{
+	struct file *file = fget(fd);
+
+	if (!file)
+		return ERR_PTR(-EBADF);
+	if (file->f_op == &ucmx_fops)
+		return file;
+	fput(file);
+	return ERR_PTR(-EINVAL);
+}
+
+/**
+ * ucmx_cmd_migrate_id - move an id to another channel
+ * @cmd: struct rdma_ucmx_migrate_id
+ *
+ * The source is pinned by the file that the command came in on.
+ *
+ * Return: 0 or an error, see the uAPI header.
+ */
+int ucmx_cmd_migrate_id(struct ucmx_cmd *cmd)
+{
+	struct rdma_ucmx_migrate_id *arg = cmd->arg;
+	struct ucmx_move move = {
+		.wait = {
+			.nonblock = arg->flags & RDMA_UCMX_NONBLOCK,
+			.deadline = arg->deadline,
+			.held_seq = arg->held_seq,
+		},
+		.set_cookie = arg->flags & RDMA_UCMX_SET_COOKIE,
+		.cookie = arg->cookie,
+	};
+	struct file *target;
+	int err;
+
+	if (arg->flags & ~(RDMA_UCMX_NONBLOCK | RDMA_UCMX_SET_COOKIE))
+		return -EOPNOTSUPP;
+	if (!move.set_cookie && arg->cookie)
+		return -EINVAL;
+	target = ucmx_get_channel_file(arg->target_fd);
+	if (IS_ERR(target))
+		return PTR_ERR(target);
+	err = ucmx_id_migrate(cmd->channel, arg->id, target->private_data,
+			      &move);
+	fput(target);
+	return err;
+}
+
+static int ucmx_ack_chunk(struct ucmx_channel *channel,
+			  const struct rdma_ucmx_ack *acks, u32 n, u32 *done)
+{
+	u32 i;
+	int err;
+
+	for (i = 0; i < n; i++) {
+		if (acks[i].reserved)
+			return -EINVAL;
+		err = ucmx_channel_ack(channel, acks[i].id, acks[i].seq);
+		if (err)
+			return err;
+		(*done)++;
+	}
+	return 0;
+}
+
+/**
+ * ucmx_cmd_ack_events - acknowledge events
+ * @cmd: struct rdma_ucmx_ack_events
+ *
+ * Return: how many were taken, or an error if that is none.
+ */
+int ucmx_cmd_ack_events(struct ucmx_cmd *cmd)
+{
+	struct rdma_ucmx_ack_events *arg = cmd->arg;
+	struct rdma_ucmx_ack __user *user = u64_to_user_ptr(arg->acks);
+	struct rdma_ucmx_ack acks[UCMX_CHUNK];
+	u32 n, done = 0;
+	int err = 0;
+
+	if (!arg->count || arg->count > INT_MAX)
+		return -EINVAL;
+	while (!err && done < arg->count) {
+		n = min_t(u32, arg->count - done, UCMX_CHUNK);
+		if (copy_from_user(acks, user + done, n * sizeof(*acks)))
+			err = -EFAULT;
+		else
+			err = ucmx_ack_chunk(cmd->channel, acks, n, &done);
+		cond_resched();
+	}
+	return done ?: err;
+}
+
+/* Describe @id if it is the channel's. */
+static bool ucmx_list_id(struct ucmx_channel *channel, struct ucmx_id *id,
+			 struct rdma_ucmx_id_info *info)
+{
+	struct ucmx_channel *owner = ucmx_id_lock(id);
+	bool ours = owner == channel && !id->unpublished;
+
+	if (ours)
+		ucmx_id_info(id, info);
+	spin_unlock(&owner->lock);
+	return ours;
+}
+
+/* The next id of the channel from *@handle on; false if there is none. */
+static bool ucmx_list_next(struct ucmx_channel *channel, u32 *handle,
+			   struct rdma_ucmx_id_info *info)
+{
+	struct ucmx_id *id;
+	bool ours;
+
+	while ((id = ucmx_id_get_next(*handle))) {
+		*handle = id->handle + 1;
+		ours = ucmx_list_id(channel, id, info);
+		ucmx_id_put(id);
+		if (ours)
+			return true;
+		if (fatal_signal_pending(current))
+			return false;
+		cond_resched();
+	}
+	return false;
+}
+
+/**
+ * ucmx_cmd_list_ids - list the ids of the channel
+ * @cmd: struct rdma_ucmx_list_ids
+ *
+ * Return: how many entries were written, or an error if that is none.
+ */
+int ucmx_cmd_list_ids(struct ucmx_cmd *cmd)
+{
+	struct rdma_ucmx_list_ids *arg = cmd->arg;
+	char __user *user = u64_to_user_ptr(arg->ids);
+	struct rdma_ucmx_id_info info;
+	u32 handle = arg->first;
+	size_t size = min_t(size_t, arg->info_size, sizeof(info));
+	u32 done = 0;
+
+	if (!arg->count || arg->count > INT_MAX ||
+	    arg->info_size < offsetofend(struct rdma_ucmx_id_info, cookie))
+		return -EINVAL;
+	if (arg->info_size > PAGE_SIZE)
+		return -E2BIG;
+	while (done < arg->count &&
+	       ucmx_list_next(cmd->channel, &handle, &info)) {
+		if (copy_to_user(user, &info, size) ||
+		    clear_user(user + size, arg->info_size - size))
+			return done ?: -EFAULT;
+		user += arg->info_size;
+		done++;
+	}
+	return done;
+}
+
+/**
+ * ucmx_cmd_info - say what the module can do and how the channel is
+ * @cmd: struct rdma_ucmx_info
+ *
+ * Return: 0 or an error.
+ */
+int ucmx_cmd_info(struct ucmx_cmd *cmd)
+{
+	struct rdma_ucmx_info *arg = cmd->arg;
+	struct ucmx_channel *channel = cmd->channel;
+
+	if (arg->flags)
+		return -EOPNOTSUPP;
+	arg->out_features = RDMA_UCMX_FEATURE_MIGRATE;
+	arg->out_max_ids = READ_ONCE(ucmx_max_ids);
+	arg->out_max_channel_ids = READ_ONCE(ucmx_max_channel_ids);
+	arg->out_max_backlog = READ_ONCE(ucmx_max_backlog);
+	spin_lock(&channel->lock);
+	arg->out_ids = atomic_read(&channel->n_ids);
+	arg->out_pending = channel->n_pending;
+	arg->out_outstanding = channel->n_outstanding;
+	spin_unlock(&channel->lock);
+	return ucmx_respond(cmd);
+}

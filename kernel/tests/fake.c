@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Worlds, ids and events for the suites; for threads and buffers see threads.c.
+ *
+ * Locking: none of its own; tests call this from their one thread, and what
+ * the core calls back touches atomic counters only.
+ */
+#include <linux/slab.h>
+
+#include "fake.h"
+
+/**
+ * struct fake - an id that stands for nothing
+ * @id: the core's
+ * @world: where it is counted
+ * @owned: a channel or a listener has it, so it must be released
+ * @releases: how often it was
+ */
+struct fake {
+	struct ucmx_id id;
+	struct fake_world *world;
+	bool owned;
+	atomic_t releases;
+};
+
+static void fake_id_release(struct ucmx_id *id)
+{
+	struct fake *fake = container_of(id, struct fake, id);
+	struct completion *slow = READ_ONCE(fake->world->slow_release);
+
+	if (slow)
+		wait_for_completion(slow);
+	if (atomic_inc_return(&fake->releases) != 1)
+		atomic_inc(&fake->world->wrong);
+	atomic_inc(&fake->world->released);
+}
+
+static void fake_id_free(struct ucmx_id *id)
+{
+	struct fake *fake = container_of(id, struct fake, id);
+
+	if (atomic_read(&fake->releases) != fake->owned)
+		atomic_inc(&fake->world->wrong);
+	atomic_dec(&fake->world->live);
+	kfree(fake);
+}
+
+static const struct ucmx_id_ops fake_id_ops = {
+	.release = fake_id_release,
+	.free = fake_id_free,
+};
+
+/* An id that is neither published nor raised. */
+struct ucmx_id *fake_id_unseen(struct fake_world *world)
+{
+	struct fake *fake = kzalloc(sizeof(*fake), GFP_KERNEL);
+	int err;
+
+	KUNIT_ASSERT_NOT_NULL(world->test, fake);
+	fake->world = world;
+	err = ucmx_id_init(&fake->id, &fake_id_ops, GFP_KERNEL);
+	if (err)
+		kfree(fake);
+	KUNIT_ASSERT_EQ(world->test, 0, err);
+	atomic_inc(&world->live);
+	return &fake->id;
+}
+
+u64 fake_cookie(u32 handle)
+{
+	return 0xc00c1e0000000000 + handle;
+}
+
+struct ucmx_id *fake_id(struct fake_world *world, struct ucmx_channel *channel)
+{
+	struct ucmx_id *id = fake_id_unseen(world);
+
+	KUNIT_EXPECT_TRUE(world->test, ucmx_channel_charge(channel, 1));
+	container_of(id, struct fake, id)->owned = true;
+	ucmx_id_publish(id, channel, fake_cookie(id->handle));
+	return id;
+}
+
+struct ucmx_id *fake_listener(struct fake_world *world,
+			      struct ucmx_channel *channel, u32 backlog)
+{
+	struct ucmx_id *id = fake_id(world, channel);
+
+	ucmx_id_set_backlog(id, backlog);
+	return id;
+}
+
+struct rdma_ucmx_id_info fake_info(struct ucmx_id *id)
+{
+	struct ucmx_channel *channel = ucmx_id_lock(id);
+	struct rdma_ucmx_id_info info;
+
+	ucmx_id_info(id, &info);
+	spin_unlock(&channel->lock);
+	return info;
+}
+
+bool fake_migrating(struct ucmx_id *id)
+{
+	return fake_info(id).state & RDMA_UCMX_ID_MIGRATING;
+}
+
+/*
+ * Events
+ */
+
+atomic_t fake_failing_allocs = ATOMIC_INIT(0);
+static atomic_t fake_events = ATOMIC_INIT(0);
+
+void *fake_event_zalloc(struct kmem_cache *cache, gfp_t gfp)
+{
+	void *event;
+
+	if (atomic_dec_if_positive(&fake_failing_allocs) >= 0)
+		return NULL;
+	event = kmem_cache_zalloc(cache, gfp);
+	if (event)
+		atomic_inc(&fake_events);
+	return event;
+}
+
+void fake_event_free(struct kmem_cache *cache, void *event)
+{
+	atomic_dec(&fake_events);
+	kmem_cache_free(cache, event);
+}
+
+/* An event that is only a head; @what stands for the kind. */
+struct ucmx_event *fake_event(struct fake_world *world, u32 what)
+{
+	struct ucmx_event *event;
+
+	event = ucmx_event_alloc(UCMX_ROOM_NONE, sizeof(event->head),
+				 GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(world->test, event);
+	event->head.size = sizeof(event->head);
+	event->head.event = what;
+	return event;
+}
+
+void fake_raise(struct fake_world *world, struct ucmx_id *id, u32 what)
+{
+	KUNIT_EXPECT_EQ(world->test, 0,
+			ucmx_event_raise(id, fake_event(world, what)));
+}
+
+void fake_raise_urgent(struct fake_world *world, struct ucmx_id *id, u32 what)
+{
+	struct ucmx_event *event = fake_event(world, what);
+
+	event->urgent = true;
+	KUNIT_EXPECT_EQ(world->test, 0, ucmx_event_raise(id, event));
+}
+
+/* A request for @listener; *@child is NULL if the core refuses it. */
+int fake_request(struct fake_world *world, struct ucmx_id *listener, u32 what,
+		 struct ucmx_id **child)
+{
+	struct ucmx_event *event = fake_event(world, what);
+	struct ucmx_id *id = fake_id_unseen(world);
+	struct fake *fake = container_of(id, struct fake, id);
+	int err;
+
+	fake->owned = true;
+	err = ucmx_request_raise(listener, event, id);
+	if (err) {
+		fake->owned = false;
+		ucmx_id_abort(id);
+		ucmx_event_free(event);
+		id = NULL;
+	}
+	if (child)
+		*child = id;
+	return err;
+}
+
+/* Read one event, if there is one, into @event, of which the head fits. */
+ssize_t fake_read(struct ucmx_channel *channel, struct rdma_ucmx_event *event)
+{
+	return ucmx_channel_read(channel, (char __force __user *)event,
+				 sizeof(*event), true);
+}
+
+bool fake_readable(struct ucmx_channel *channel)
+{
+	return ucmx_channel_poll(channel, NULL, NULL) & EPOLLIN;
+}
+
+void fake_ack(struct fake_world *world, struct ucmx_channel *channel,
+	      u32 handle, u64 seq)
+{
+	KUNIT_EXPECT_EQ(world->test, 0, ucmx_channel_ack(channel, handle, seq));
+}
+
+/* A deadline for what happens at once, so that a test that fails ends. */
+u64 fake_soon(void)
+{
+	return ktime_get_ns() + 20 * NSEC_PER_SEC;
+}
+
+void fake_migrate(struct fake_world *world, struct ucmx_channel *source,
+		  struct ucmx_id *id, struct ucmx_channel *target)
+{
+	const struct ucmx_move move = { .wait.deadline = fake_soon() };
+
+	KUNIT_EXPECT_EQ(world->test, 0,
+			ucmx_id_migrate(source, id->handle, target, &move));
+}
+
+void fake_destroy(struct fake_world *world, struct ucmx_channel *channel,
+		  u32 handle)
+{
+	const struct ucmx_wait wait = { .deadline = fake_soon() };
+
+	KUNIT_EXPECT_EQ(world->test, 0, ucmx_id_destroy(channel, handle, &wait));
+}
+
+/*
+ * Worlds
+ */
+
+struct ucmx_channel *fake_channel(struct fake_world *world)
+{
+	struct ucmx_channel *channel = ucmx_channel_create();
+
+	KUNIT_ASSERT_NOT_NULL(world->test, channel);
+	return channel;
+}
+
+/* Close a channel and see that it is left with nothing. */
+void fake_close(struct fake_world *world, struct ucmx_channel *channel)
+{
+	struct kunit *test = world->test;
+
+	if (world->source == channel)
+		world->source = NULL;
+	if (world->target == channel)
+		world->target = NULL;
+	ucmx_channel_get(channel);
+	ucmx_channel_close(channel);
+	fake_core_settle();
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&channel->n_ids));
+	KUNIT_EXPECT_EQ(test, 0, (int)channel->n_pending);
+	KUNIT_EXPECT_EQ(test, 0, (int)channel->n_outstanding);
+	KUNIT_EXPECT_TRUE(test, list_empty(&channel->ids));
+	KUNIT_EXPECT_TRUE(test, list_empty(&channel->events));
+	KUNIT_EXPECT_EQ(test, 1, (int)refcount_read(&channel->ref));
+	ucmx_channel_put(channel);
+}
+
+int fake_init(struct kunit *test)
+{
+	struct fake_world *world = kunit_kzalloc(test, sizeof(*world), GFP_KERNEL);
+
+	if (!world)
+		return -ENOMEM;
+	world->test = test;
+	INIT_LIST_HEAD(&world->bufs);
+	INIT_LIST_HEAD(&world->threads);
+	test->priv = world;
+	world->source = fake_channel(world);
+	world->target = fake_channel(world);
+	return 0;
+}
+
+/* Also runs after a test that was broken off, so anything may be under way. */
+void fake_exit(struct kunit *test)
+{
+	struct fake_world *world = test->priv;
+
+	if (!world)
+		return;
+	atomic_set(&fake_failing_allocs, 0);
+	fake_threads_end(world);
+	if (world->source)
+		fake_close(world, world->source);
+	if (world->target)
+		fake_close(world, world->target);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&world->live));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&world->wrong));
+	KUNIT_EXPECT_EQ(test, 0, fake_core_ids());
+	KUNIT_EXPECT_FALSE(test, fake_core_has_handles());
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake_events));
+}

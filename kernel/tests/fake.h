@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What the suites share: ids that stand for nothing, threads that call the
+ * core and may block in it, buffers that take the place of user memory, and a
+ * world for each test that ends them all and looks for what is left.
+ *
+ * A test speaks to the core by the functions of channel.h and id.h; it never
+ * sleeps for a length of time, but until something has become true.
+ */
+#ifndef UCMX_FAKE_H
+#define UCMX_FAKE_H
+
+#include <kunit/test.h>
+#include <linux/completion.h>
+#include <linux/delay.h>
+#include <linux/module.h>
+
+#include "../channel.h"
+#include "../id.h"
+
+/* Every expectation has its own place on the stack; there is enough of it. */
+#pragma GCC diagnostic ignored "-Wframe-larger-than="
+
+/**
+ * struct fake_world - one test's channels, ids, buffers and threads
+ * @test: the test
+ * @source: a channel, closed at the end of the test
+ * @target: another one
+ * @live: ids that are not freed
+ * @released: ids whose ops->release() was called
+ * @wrong: ids that were released twice, or freed without
+ * @stop: threads are to end
+ * @slow_release: if set, ops->release() waits for it
+ * @bufs: buffers
+ * @threads: threads
+ */
+struct fake_world {
+	struct kunit *test;
+	struct ucmx_channel *source;
+	struct ucmx_channel *target;
+	atomic_t live;
+	atomic_t released;
+	atomic_t wrong;
+	bool stop;
+	struct completion *slow_release;
+	struct list_head bufs;
+	struct list_head threads;
+};
+
+/**
+ * struct fake_buf - in place of user memory
+ * @list: in a list of all there are
+ * @of_world: in the world's list
+ * @copies: copies to it that have begun
+ * @hold_at: which copy is to wait in the middle, counted from 1; 0 for none
+ * @fail_from: from which copy on they fail, counted from 1; 0 for never
+ * @held: completed when the copy @hold_at has begun
+ * @go: lets it go on
+ * @data: the memory
+ */
+struct fake_buf {
+	struct list_head list;
+	struct list_head of_world;
+	unsigned int copies;
+	unsigned int hold_at;
+	unsigned int fail_from;
+	struct completion held;
+	struct completion go;
+	char data[2 * RDMA_UCMX_READ_MIN] __aligned(8);
+};
+
+/**
+ * struct fake_thread - a thread that calls the core
+ * @of_world: in the world's list
+ * @world: the world
+ * @task: the thread
+ * @done: it has returned @ret
+ * @joined: and was waited for
+ * @fn: what it does
+ * @ret: what came out
+ * @channel: for @fn, the channel that it calls
+ * @target: for @fn, where it migrates to
+ * @handle: for @fn, the id
+ * @move: for @fn, how to migrate or destroy
+ * @buf: for @fn, where it reads to
+ * @len: for @fn, how much
+ * @arg: for @fn, whatever else
+ */
+struct fake_thread {
+	struct list_head of_world;
+	struct fake_world *world;
+	struct task_struct *task;
+	struct completion done;
+	bool joined;
+	long (*fn)(struct fake_thread *thread);
+	long ret;
+	struct ucmx_channel *channel;
+	struct ucmx_channel *target;
+	u32 handle;
+	struct ucmx_move move;
+	struct fake_buf *buf;
+	size_t len;
+	void *arg;
+};
+
+/* core.c */
+int fake_suite_init(struct kunit_suite *suite);
+void fake_suite_exit(struct kunit_suite *suite);
+void fake_core_settle(void);
+int fake_core_ids(void);
+bool fake_core_has_handles(void);
+
+/* In place of the kernel's, for the core. */
+unsigned long fake_copy_to_user(void __user *to, const void *from,
+				unsigned long n);
+void *fake_event_zalloc(struct kmem_cache *cache, gfp_t gfp);
+void fake_event_free(struct kmem_cache *cache, void *event);
+/* How many allocations of events are to fail, from now on. */
+extern atomic_t fake_failing_allocs;
+
+/* A world's begin and end. */
+int fake_init(struct kunit *test);
+void fake_exit(struct kunit *test);
+
+/* Channels and ids. */
+struct ucmx_channel *fake_channel(struct fake_world *world);
+void fake_close(struct fake_world *world, struct ucmx_channel *channel);
+struct ucmx_id *fake_id_unseen(struct fake_world *world);
+struct ucmx_id *fake_id(struct fake_world *world, struct ucmx_channel *channel);
+struct ucmx_id *fake_listener(struct fake_world *world,
+			      struct ucmx_channel *channel, u32 backlog);
+u64 fake_cookie(u32 handle);
+struct rdma_ucmx_id_info fake_info(struct ucmx_id *id);
+bool fake_migrating(struct ucmx_id *id);
+
+/* Events. */
+struct ucmx_event *fake_event(struct fake_world *world, u32 what);
+void fake_raise(struct fake_world *world, struct ucmx_id *id, u32 what);
+void fake_raise_urgent(struct fake_world *world, struct ucmx_id *id, u32 what);
+int fake_request(struct fake_world *world, struct ucmx_id *listener, u32 what,
+		 struct ucmx_id **child);
+ssize_t fake_read(struct ucmx_channel *channel, struct rdma_ucmx_event *event);
+bool fake_readable(struct ucmx_channel *channel);
+void fake_ack(struct fake_world *world, struct ucmx_channel *channel,
+	      u32 handle, u64 seq);
+
+/* Calls that must succeed and need not wait long. */
+u64 fake_soon(void);
+void fake_migrate(struct fake_world *world, struct ucmx_channel *source,
+		  struct ucmx_id *id, struct ucmx_channel *target);
+void fake_destroy(struct fake_world *world, struct ucmx_channel *channel,
+		  u32 handle);
+
+/* Threads and buffers: threads.c. */
+void fake_threads_end(struct fake_world *world);
+struct fake_buf *fake_buf(struct fake_world *world);
+struct fake_thread *fake_thread(struct fake_world *world,
+				long (*fn)(struct fake_thread *thread));
+void fake_go(struct fake_thread *thread);
+struct fake_thread *fake_start_migrate(struct fake_world *world,
+				       struct ucmx_channel *source, u32 handle,
+				       struct ucmx_channel *target,
+				       const struct ucmx_move *move);
+struct fake_thread *fake_start_destroy(struct fake_world *world,
+				       struct ucmx_channel *channel, u32 handle,
+				       const struct ucmx_wait *wait);
+struct fake_thread *fake_start_read(struct fake_world *world,
+				    struct ucmx_channel *channel,
+				    struct fake_buf *buf);
+bool fake_sleeps(struct fake_thread *thread);
+void fake_signal(struct fake_thread *thread);
+long fake_join(struct fake_thread *thread);
+
+/* Wait until something is true; the test fails if it never is. */
+#define FAKE_UNTIL(world, condition)					\
+do {									\
+	unsigned long __end = jiffies + 20 * HZ;			\
+	bool __is;							\
+									\
+	while (!(__is = (condition)) && time_before(jiffies, __end))	\
+		usleep_range(200, 1000);				\
+	KUNIT_ASSERT_TRUE_MSG((world)->test, __is,			\
+			      "never came true: %s", #condition);	\
+} while (0)
+
+/* The next event of a channel, read without waiting, is this one. */
+#define FAKE_EXPECT_READ(world, channel, _handle, _what, _seq)		\
+do {									\
+	struct rdma_ucmx_event __event = {};				\
+									\
+	KUNIT_EXPECT_EQ((world)->test, (ssize_t)sizeof(__event),	\
+			fake_read(channel, &__event));			\
+	KUNIT_EXPECT_EQ((world)->test, (u32)(_handle), __event.id);	\
+	KUNIT_EXPECT_EQ((world)->test, (u32)(_what), __event.event);	\
+	KUNIT_EXPECT_EQ((world)->test, (u64)(_seq), __event.seq);	\
+} while (0)
+
+/* There is nothing to read on a channel. */
+#define FAKE_EXPECT_EMPTY(world, channel)				\
+do {									\
+	struct rdma_ucmx_event __event;					\
+									\
+	KUNIT_EXPECT_FALSE((world)->test, fake_readable(channel));	\
+	KUNIT_EXPECT_EQ((world)->test, (ssize_t)-EAGAIN,		\
+			fake_read(channel, &__event));			\
+} while (0)
+
+/* A suite; its name is in the module's information, for who counts them. */
+#define FAKE_SUITE(_name, _cases)					\
+	static struct kunit_suite _name##_suite = {			\
+		.name = #_name,						\
+		.suite_init = fake_suite_init,				\
+		.suite_exit = fake_suite_exit,				\
+		.init = fake_init,					\
+		.exit = fake_exit,					\
+		.test_cases = _cases,					\
+	};								\
+	MODULE_INFO(kunit_suite, #_name);				\
+	kunit_test_suite(_name##_suite)
+
+#endif /* UCMX_FAKE_H */
