@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Ids in the states that tests start from, see scene.h.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "scene.h"
+
+static int failed(const char *what)
+{
+	int err = errno;
+
+	fprintf(stderr, "# %s: %s\n", what, strerror(err));
+	errno = err;
+	return -1;
+}
+
+int id_resolved(int fd, const char *ip, __u16 port, __u32 *id)
+{
+	struct rdma_ucmx_addr dst = addr(ip, port);
+
+	if (cmd_create_id(fd, PS_TCP, 0, id))
+		return failed("create id");
+	if (cmd_resolve_addr(fd, *id, NULL, &dst))
+		return failed("resolve address");
+	return event_take(fd, EV_ADDR_RESOLVED, *id);
+}
+
+int id_with_pending(int fd, __u32 *id)
+{
+	struct rdma_ucmx_addr dst = addr(ADDR1, 7);
+
+	if (cmd_create_id(fd, PS_TCP, 0, id))
+		return failed("create id");
+	if (cmd_resolve_addr(fd, *id, NULL, &dst))
+		return failed("resolve address");
+	if (wait_until(id_has_pending(fd, *id, 1)))
+		return 0;
+	errno = ETIME;
+	return failed("wait for the event");
+}
+
+int id_with_outstanding(int fd, __u32 *id)
+{
+	struct rdma_ucmx_addr dst = addr(ADDR1, 7);
+	struct event ev;
+
+	if (cmd_create_id(fd, PS_TCP, 0, id))
+		return failed("create id");
+	if (cmd_resolve_addr(fd, *id, NULL, &dst))
+		return failed("resolve address");
+	return event_expect(fd, EV_ADDR_RESOLVED, &ev);
+}
+
+int listener_open(int fd, const char *ip, __u32 backlog, __u32 *id,
+		  __u16 *port)
+{
+	struct rdma_ucmx_addr any_port = addr(ip, 0);
+	struct rdma_ucmx_query query;
+
+	if (cmd_create_id(fd, PS_TCP, 0, id))
+		return failed("create listener");
+	if (cmd_bind_addr(fd, *id, &any_port))
+		return failed("bind listener");
+	if (cmd_listen(fd, *id, backlog))
+		return failed("listen");
+	if (cmd_query(fd, *id, &query))
+		return failed("query listener");
+	*port = addr_port(&query.out_route.src_addr);
+	return 0;
+}
+
+/* All at once, so that a slow machine works on many. */
+int clients_connect(int fd, const char *ip, __u16 port, unsigned int n,
+		    __u32 *ids)
+{
+	struct rdma_ucmx_addr dst = addr(ip, port);
+	struct rdma_ucmx_conn_param param;
+	unsigned int i;
+	struct event ev;
+
+	for (i = 0; i < n; i++) {
+		if (cmd_create_id(fd, PS_TCP, i, &ids[i]))
+			return failed("create client");
+		if (cmd_resolve_addr(fd, ids[i], NULL, &dst))
+			return failed("resolve address");
+	}
+	for (i = 0; i < n; i++) {
+		if (event_expect(fd, EV_ADDR_RESOLVED, &ev) ||
+		    event_ack(fd, &ev))
+			return -1;
+		if (cmd_resolve_route(fd, ev.head.id))
+			return failed("resolve route");
+	}
+	for (i = 0; i < n; i++) {
+		if (event_expect(fd, EV_ROUTE_RESOLVED, &ev) ||
+		    event_ack(fd, &ev))
+			return -1;
+	}
+	for (i = 0; i < n; i++) {
+		param = conn_param_tagged(i);
+		if (cmd_connect(fd, ids[i], &param))
+			return failed("connect");
+	}
+	return 0;
+}
+
+int client_connect(int fd, const char *ip, __u16 port, __u32 *id)
+{
+	return clients_connect(fd, ip, port, 1, id);
+}
+
+int child_accept(int fd, const struct event *ev, __u64 cookie)
+{
+	struct rdma_ucmx_conn_param param = conn_param_tagged(conn_tag(&ev->conn));
+
+	if (cmd_accept(fd, ev->head.id, cookie, &param))
+		return failed("accept");
+	return 0;
+}
+
+int connection_open(int server, int client, const char *ip,
+		    struct connection *connection)
+{
+	struct event ev;
+
+	if (listener_open(server, ip, 1, &connection->listener,
+			  &connection->port))
+		return -1;
+	if (client_connect(client, ip, connection->port, &connection->client))
+		return -1;
+	if (event_expect(server, EV_CONNECT_REQUEST, &ev) ||
+	    event_ack(server, &ev))
+		return -1;
+	connection->child = ev.head.id;
+	if (child_accept(server, &ev, 0))
+		return -1;
+	if (event_take(client, EV_CONNECT_RESPONSE, connection->client))
+		return -1;
+	if (cmd_accept(client, connection->client, 0, NULL))
+		return failed("confirm");
+	return event_take(server, EV_ESTABLISHED, connection->child);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The layout of the interface, frozen: what a program was compiled with must
+ * be what the kernel understands, for 32 and 64 bits.  Where a struct stands
+ * for one of the kernel's own, it has that one's layout.
+ *
+ * All is decided by compiling this file.
+ */
+#include <stddef.h>
+
+#include <rdma/ib_user_sa.h>
+#include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_user_cm.h>
+#include <rdma/rdma_ucmx.h>
+
+#define SIZE(type, size) \
+	_Static_assert(sizeof(struct type) == (size), #type)
+#define AT(type, member, offset) \
+	_Static_assert(offsetof(struct type, member) == (offset), #type "." #member)
+#define SAME_SIZE(type, other) \
+	_Static_assert(sizeof(struct type) == sizeof(struct other), #type)
+#define SAME(type, other, member) \
+	_Static_assert(offsetof(struct type, member) == offsetof(struct other, member) && \
+		       sizeof(((struct type *)0)->member) == sizeof(((struct other *)0)->member), \
+		       #type "." #member)
+#define NUMBER(command, number) \
+	_Static_assert((command) == ((0x1b << 8) | (number)), #command)
+
+NUMBER(RDMA_UCMX_INFO, 0x80);
+NUMBER(RDMA_UCMX_CREATE_ID, 0x81);
+NUMBER(RDMA_UCMX_DESTROY_ID, 0x82);
+NUMBER(RDMA_UCMX_BIND_ADDR, 0x83);
+NUMBER(RDMA_UCMX_RESOLVE_ADDR, 0x84);
+NUMBER(RDMA_UCMX_RESOLVE_ROUTE, 0x85);
+NUMBER(RDMA_UCMX_LISTEN, 0x86);
+NUMBER(RDMA_UCMX_CONNECT, 0x87);
+NUMBER(RDMA_UCMX_ACCEPT, 0x88);
+NUMBER(RDMA_UCMX_REJECT, 0x89);
+NUMBER(RDMA_UCMX_DISCONNECT, 0x8a);
+NUMBER(RDMA_UCMX_NOTIFY, 0x8b);
+NUMBER(RDMA_UCMX_QUERY, 0x8c);
+NUMBER(RDMA_UCMX_INIT_QP_ATTR, 0x8d);
+NUMBER(RDMA_UCMX_SET_OPTION, 0x8e);
+NUMBER(RDMA_UCMX_ACK_EVENTS, 0x8f);
+NUMBER(RDMA_UCMX_LIST_IDS, 0x90);
+NUMBER(RDMA_UCMX_MIGRATE_ID, 0x91);
+
+SIZE(rdma_ucmx_addr, 48);
+AT(rdma_ucmx_addr, data, 2);
+SIZE(rdma_ucmx_route, 144);
+AT(rdma_ucmx_route, dst_addr, 48);
+AT(rdma_ucmx_route, sgid, 96);
+AT(rdma_ucmx_route, dgid, 112);
+AT(rdma_ucmx_route, node_guid, 128);
+AT(rdma_ucmx_route, ibdev_index, 136);
+AT(rdma_ucmx_route, pkey, 140);
+AT(rdma_ucmx_route, port_num, 142);
+
+SIZE(rdma_ucmx_event, 64);
+AT(rdma_ucmx_event, event, 4);
+AT(rdma_ucmx_event, status, 8);
+AT(rdma_ucmx_event, sections, 12);
+AT(rdma_ucmx_event, seq, 16);
+AT(rdma_ucmx_event, id, 24);
+AT(rdma_ucmx_event, listen_id, 28);
+AT(rdma_ucmx_event, cookie, 32);
+AT(rdma_ucmx_event, listen_cookie, 40);
+AT(rdma_ucmx_event, port_space, 48);
+AT(rdma_ucmx_event, qp_type, 50);
+AT(rdma_ucmx_event, num_paths, 51);
+AT(rdma_ucmx_event, ece, 56);
+
+SIZE(rdma_ucmx_info, 40);
+AT(rdma_ucmx_info, out_features, 8);
+AT(rdma_ucmx_info, out_max_ids, 16);
+AT(rdma_ucmx_info, out_outstanding, 36);
+SIZE(rdma_ucmx_create_id, 24);
+AT(rdma_ucmx_create_id, cookie, 8);
+AT(rdma_ucmx_create_id, port_space, 16);
+AT(rdma_ucmx_create_id, out_id, 20);
+SIZE(rdma_ucmx_destroy_id, 32);
+AT(rdma_ucmx_destroy_id, deadline, 16);
+AT(rdma_ucmx_destroy_id, held_seq, 24);
+SIZE(rdma_ucmx_bind_addr, 56);
+AT(rdma_ucmx_bind_addr, addr, 8);
+SIZE(rdma_ucmx_resolve_addr, 112);
+AT(rdma_ucmx_resolve_addr, src_addr, 16);
+AT(rdma_ucmx_resolve_addr, dst_addr, 64);
+SIZE(rdma_ucmx_resolve_route, 16);
+SIZE(rdma_ucmx_listen, 16);
+SIZE(rdma_ucmx_connect, 288);
+AT(rdma_ucmx_connect, conn_param, 8);
+AT(rdma_ucmx_connect, ece, 280);
+SIZE(rdma_ucmx_accept, 296);
+AT(rdma_ucmx_accept, cookie, 8);
+AT(rdma_ucmx_accept, conn_param, 16);
+AT(rdma_ucmx_accept, ece, 288);
+SIZE(rdma_ucmx_reject, 272);
+AT(rdma_ucmx_reject, private_data, 16);
+SIZE(rdma_ucmx_disconnect, 8);
+SIZE(rdma_ucmx_notify, 16);
+SIZE(rdma_ucmx_query, 304);
+AT(rdma_ucmx_query, out_route, 8);
+AT(rdma_ucmx_query, out_num_paths, 152);
+AT(rdma_ucmx_query, out_paths, 160);
+SIZE(rdma_ucmx_init_qp_attr, 160);
+AT(rdma_ucmx_init_qp_attr, out_attr, 16);
+SIZE(rdma_ucmx_set_option, 32);
+AT(rdma_ucmx_set_option, optval, 16);
+AT(rdma_ucmx_set_option, optlen, 24);
+SIZE(rdma_ucmx_ack, 16);
+AT(rdma_ucmx_ack, seq, 8);
+SIZE(rdma_ucmx_ack_events, 16);
+AT(rdma_ucmx_ack_events, acks, 8);
+SIZE(rdma_ucmx_id_info, 48);
+AT(rdma_ucmx_id_info, oldest_time, 24);
+AT(rdma_ucmx_id_info, cookie, 40);
+SIZE(rdma_ucmx_list_ids, 24);
+AT(rdma_ucmx_list_ids, ids, 16);
+SIZE(rdma_ucmx_migrate_id, 40);
+AT(rdma_ucmx_migrate_id, target_fd, 8);
+AT(rdma_ucmx_migrate_id, deadline, 16);
+AT(rdma_ucmx_migrate_id, held_seq, 24);
+AT(rdma_ucmx_migrate_id, cookie, 32);
+
+SAME_SIZE(rdma_ucmx_ece, rdma_ucm_ece);
+SAME(rdma_ucmx_ece, rdma_ucm_ece, attr_mod);
+
+SAME_SIZE(rdma_ucmx_conn_param, rdma_ucm_conn_param);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, qkey);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, private_data);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, private_data_len);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, srq);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, responder_resources);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, initiator_depth);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, flow_control);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, retry_count);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, rnr_retry_count);
+SAME(rdma_ucmx_conn_param, rdma_ucm_conn_param, valid);
+
+SAME_SIZE(rdma_ucmx_ud_param, rdma_ucm_ud_param);
+SAME(rdma_ucmx_ud_param, rdma_ucm_ud_param, qkey);
+SAME(rdma_ucmx_ud_param, rdma_ucm_ud_param, ah_attr);
+SAME(rdma_ucmx_ud_param, rdma_ucm_ud_param, private_data);
+SAME(rdma_ucmx_ud_param, rdma_ucm_ud_param, private_data_len);
+
+SAME_SIZE(rdma_ucmx_path, ib_path_rec_data);
+SAME(rdma_ucmx_path, ib_path_rec_data, flags);
+SAME(rdma_ucmx_path, ib_path_rec_data, path_rec);
+
+/* The addresses' GRH is a struct of its own there. */
+SAME_SIZE(rdma_ucmx_ah_attr, ib_uverbs_ah_attr);
+AT(rdma_ucmx_ah_attr, flow_label, offsetof(struct ib_uverbs_ah_attr, grh.flow_label));
+AT(rdma_ucmx_ah_attr, sgid_index, offsetof(struct ib_uverbs_ah_attr, grh.sgid_index));
+AT(rdma_ucmx_ah_attr, hop_limit, offsetof(struct ib_uverbs_ah_attr, grh.hop_limit));
+AT(rdma_ucmx_ah_attr, traffic_class, offsetof(struct ib_uverbs_ah_attr, grh.traffic_class));
+SAME(rdma_ucmx_ah_attr, ib_uverbs_ah_attr, dlid);
+SAME(rdma_ucmx_ah_attr, ib_uverbs_ah_attr, sl);
+SAME(rdma_ucmx_ah_attr, ib_uverbs_ah_attr, src_path_bits);
+SAME(rdma_ucmx_ah_attr, ib_uverbs_ah_attr, static_rate);
+SAME(rdma_ucmx_ah_attr, ib_uverbs_ah_attr, is_global);
+SAME(rdma_ucmx_ah_attr, ib_uverbs_ah_attr, port_num);
+
+SAME_SIZE(rdma_ucmx_qp_attr, ib_uverbs_qp_attr);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, qp_attr_mask);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, qp_state);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, cur_qp_state);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, path_mtu);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, path_mig_state);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, qkey);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, rq_psn);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, sq_psn);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, dest_qp_num);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, qp_access_flags);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, ah_attr);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, alt_ah_attr);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, max_send_wr);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, max_inline_data);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, pkey_index);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, alt_pkey_index);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, max_rd_atomic);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, max_dest_rd_atomic);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, min_rnr_timer);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, port_num);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, timeout);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, retry_cnt);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, rnr_retry);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, alt_port_num);
+SAME(rdma_ucmx_qp_attr, ib_uverbs_qp_attr, alt_timeout);
