@@ -208,12 +208,12 @@ void fake_threads_end(struct fake_world *world)
 	list_for_each_entry(buf, &world->bufs, of_world)
 		complete_all(&buf->go);
 	list_for_each_entry_safe(thread, next_thread, &world->threads, of_world) {
-		fake_go(thread);
-		while (!thread->joined &&
-		       !wait_for_completion_timeout(&thread->done, HZ / 10))
-			fake_signal(thread);
-		if (!thread->joined)
+		if (!thread->joined) {
+			fake_go(thread);
+			while (!wait_for_completion_timeout(&thread->done, HZ / 10))
+				fake_signal(thread);
 			fake_reap(thread);
+		}
 		kfree(thread);
 	}
 	list_for_each_entry_safe(buf, next, &world->bufs, of_world) {
