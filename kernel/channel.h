@@ -91,6 +91,7 @@ enum ucmx_room {
  * @copying: a reader is copying it to user memory
  * @acked: acknowledged while it was being copied
  * @capacity: bytes of @record
+ * @head: the head of the record
  * @record: what is read; its head's size says how much of it
  */
 struct ucmx_event {
@@ -152,7 +153,6 @@ ssize_t ucmx_channel_read(struct ucmx_channel *channel, char __user *buf,
 __poll_t ucmx_channel_poll(struct ucmx_channel *channel, struct file *file,
 			   poll_table *wait);
 int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq);
-
 
 /* read.c, for what ends otherwise than by an acknowledgement. */
 void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event);

@@ -362,6 +362,7 @@ struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id)
 
 	rcu_read_lock();
 	for (;;) {
+		/* Pairs with ucmx_id_leave_listener(). */
 		listener = smp_load_acquire(&id->listener);
 		channel = READ_ONCE((listener ?: id)->channel);
 		spin_lock(&channel->lock);
