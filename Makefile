@@ -54,6 +54,56 @@ vm-module-at:
 user: ## librdmacmx
 	+$(MAKE) -C user O=$(build)/user
 
+.PHONY: examples
+examples: user ## the programs in user/examples
+	+$(MAKE) -C user/examples O=$(build)/examples
+
+# What the targets below need from Debian; as root they install it themselves.
+packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
+	    ibverbs-providers rdmacm-utils iproute2
+
+.PHONY: prepare
+prepare:
+	@. selftests/vm/lib.sh && need_packages $(packages)
+
+.PHONY: vm-modules
+vm-modules: prepare
+	+$(MAKE) --no-print-directory vm-module KERNEL=debian
+	+$(MAKE) --no-print-directory vm-module KERNEL=debug
+
+.PHONY: demo
+demo: prepare ## show what migration does, over soft-RoCE in a VM
+	+$(MAKE) -s --no-print-directory vm-module KERNEL=debian
+	+$(MAKE) -s --no-print-directory examples
+	user/examples/demo
+
+.PHONY: check
+check: vm-modules examples ## all tests: sources, KUnit, VM, programs
+	+$(MAKE) -C selftests
+	selftests/check
+
+.PHONY: check-static
+check-static: prepare ## the checks of the sources alone
+	selftests/static
+
+PREFIX ?= /usr/local
+libdir ?= $(PREFIX)/lib
+includedir ?= $(PREFIX)/include
+
+.PHONY: install
+install: user ## install library and headers; DESTDIR, PREFIX, libdir
+	install -d $(DESTDIR)$(libdir) $(DESTDIR)$(libdir)/rdma_ucmx \
+		$(DESTDIR)$(includedir)/rdma
+	install -m 755 $(build)/user/librdmacmx.so.1 $(DESTDIR)$(libdir)
+	ln -sfn librdmacmx.so.1 $(DESTDIR)$(libdir)/librdmacmx.so
+	ln -sfn ../librdmacmx.so.1 $(DESTDIR)$(libdir)/rdma_ucmx/librdmacm.so.1
+	install -m 644 include/uapi/rdma/rdma_ucmx.h \
+		user/include/rdma/rdma_cmx.h $(DESTDIR)$(includedir)/rdma
+
+.PHONY: modules_install
+modules_install: modules ## install rdma_ucmx.ko for KDIR
+	$(MAKE) -C $(KDIR) M=$(build)/module modules_install
+
 .PHONY: clean
 clean: ## remove what was built here; the cache with the test kernels stays
 	rm -rf $(build)
