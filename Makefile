@@ -17,7 +17,7 @@ all: modules user ## module and library
 
 .PHONY: help
 help: ## this list
-	@sed -n 's/^\([a-z][a-z-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
+	@sed -n 's/^\([a-z][a-z_-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
 		while IFS='|' read -r name text; do \
 			printf '  make %-14s %s\n' "$$name" "$$text"; done
 
