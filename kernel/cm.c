@@ -99,7 +99,8 @@ static int ucmx_cm_request_charged(struct ucmx_id *listener,
 	int err = ucmx_cm_request(listener, cm_id, cm_event);
 
 	set_active_memcg(old);
-	return err;
+	/* To rdma_cm only this means: no answer, let the peer try again. */
+	return err == -ENOSPC ? -ENOMEM : err;
 }
 
 static int ucmx_cm_handler(struct rdma_cm_id *cm_id,
