@@ -148,6 +148,7 @@ int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 int ucmx_room_make_unseen(struct ucmx_id *id, enum ucmx_room room,
 			  size_t capacity, gfp_t gfp);
 void ucmx_room_drop(struct ucmx_id *id, enum ucmx_room room);
+struct ucmx_event *ucmx_room_find(struct ucmx_id *id, enum ucmx_room room);
 struct ucmx_event *ucmx_room_take(struct ucmx_id *id, enum ucmx_room room);
 
 /* What changes in a life. */

@@ -17,8 +17,14 @@
  * want of memory.
  */
 
-static struct ucmx_event *ucmx_room_find(struct ucmx_id *id,
-					 enum ucmx_room room)
+/**
+ * ucmx_room_find - look for room
+ * @id: whose; its owner's lock is held
+ * @room: what kind
+ *
+ * Return: room of that kind, or NULL.
+ */
+struct ucmx_event *ucmx_room_find(struct ucmx_id *id, enum ucmx_room room)
 {
 	struct ucmx_event *event;
 

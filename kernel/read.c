@@ -18,12 +18,16 @@
 #include "channel.h"
 #include "id.h"
 
-/* A kind that comes unasked, and more than once, needs room meanwhile. */
+/*
+ * A kind that comes unasked, and more than once, needs room meanwhile; unless
+ * there is some, from an earlier read that failed or from a command.
+ */
 static bool ucmx_event_wants_spare(const struct ucmx_event *event)
 {
 	return event->room >= UCMX_ROOM_FIRST_UNASKED &&
 	       event->room != UCMX_ROOM_NONE &&
-	       event->room != UCMX_ROOM_DEVICE_REMOVAL;
+	       event->room != UCMX_ROOM_DEVICE_REMOVAL &&
+	       !ucmx_room_find(event->id, event->room);
 }
 
 /* Pending to outstanding; what is known only now goes into the record. */
