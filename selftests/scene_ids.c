@@ -72,6 +72,27 @@ int listener_open(int fd, const char *ip, __u32 backlog, __u32 *id,
 	return 0;
 }
 
+/* An event of a client: go on. */
+static int client_step(int fd)
+{
+	struct event ev;
+
+	if (event_read(fd, &ev) || event_ack(fd, &ev))
+		return -1;
+	switch (ev.head.event) {
+	case EV_ADDR_RESOLVED:
+		return cmd_resolve_route(fd, ev.head.id) ?
+			failed("resolve route") : 0;
+	case EV_ROUTE_RESOLVED:
+		return 0;
+	default:
+		fprintf(stderr, "# client %u got %s, status %d\n", ev.head.id,
+			event_name(ev.head.event), ev.head.status);
+		errno = EPROTO;
+		return -1;
+	}
+}
+
 /* All at once, so that a slow machine works on many. */
 int clients_connect(int fd, const char *ip, __u16 port, unsigned int n,
 		    __u32 *ids)
@@ -79,7 +100,6 @@ int clients_connect(int fd, const char *ip, __u16 port, unsigned int n,
 	struct rdma_ucmx_addr dst = addr(ip, port);
 	struct rdma_ucmx_conn_param param;
 	unsigned int i;
-	struct event ev;
 
 	for (i = 0; i < n; i++) {
 		if (cmd_create_id(fd, PS_TCP, i, &ids[i]))
@@ -87,16 +107,8 @@ int clients_connect(int fd, const char *ip, __u16 port, unsigned int n,
 		if (cmd_resolve_addr(fd, ids[i], NULL, &dst))
 			return failed("resolve address");
 	}
-	for (i = 0; i < n; i++) {
-		if (event_expect(fd, EV_ADDR_RESOLVED, &ev) ||
-		    event_ack(fd, &ev))
-			return -1;
-		if (cmd_resolve_route(fd, ev.head.id))
-			return failed("resolve route");
-	}
-	for (i = 0; i < n; i++) {
-		if (event_expect(fd, EV_ROUTE_RESOLVED, &ev) ||
-		    event_ack(fd, &ev))
+	for (i = 0; i < 2 * n; i++) {
+		if (client_step(fd))
 			return -1;
 	}
 	for (i = 0; i < n; i++) {
