@@ -112,12 +112,16 @@ static int ucmx_cm_handler(struct rdma_cm_id *cm_id,
 	if (cm_event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return ucmx_cm_request_charged(id, cm_id, cm_event);
 	event = ucmx_cm_take_room(id, cm_event);
-	if (event) {
+	if (event)
 		ucmx_event_fill(event, cm_id, cm_event);
-		ucmx_event_raise(id, event);
-	}
+	/*
+	 * Who has read of the removal finds the id gone.  Its end waits for the
+	 * handler mutex, so @id holds still until we return.
+	 */
 	if (cm_event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		ucmx_id_device_gone(id);
+	if (event)
+		ucmx_event_raise(id, event);
 	return 0;
 }
 
