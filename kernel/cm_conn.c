@@ -131,7 +131,7 @@ static int ucmx_accept_locked(struct ucmx_cm *cm,
 	ucmx_get_ece(&ece, &arg->ece);
 	rdma_lock_handler(cm->cm_id);
 	err = rdma_accept_ece(cm->cm_id, valid ? &conn_param : NULL, &ece);
-	if (!err && valid)
+	if (!err)
 		ucmx_id_claim(&cm->id, arg->cookie);
 	rdma_unlock_handler(cm->cm_id);
 	return err;
