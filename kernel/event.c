@@ -127,6 +127,9 @@ struct ucmx_event *ucmx_cm_take_room(struct ucmx_id *id,
 		room = ucmx_event_kinds[event->event].room;
 	if (room != UCMX_ROOM_NONE)
 		taken = ucmx_room_take(id, room);
+	/* An unconnected id's connect is answered so if the queue key is bad. */
+	if (!taken && room == UCMX_ROOM_ADDR)
+		taken = ucmx_room_take(id, UCMX_ROOM_CONNECT);
 	if (!taken && (room < UCMX_ROOM_FIRST_UNASKED || room == UCMX_ROOM_NONE))
 		taken = ucmx_event_alloc(room, ucmx_room_capacity(room),
 					 GFP_KERNEL);
