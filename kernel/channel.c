@@ -179,7 +179,6 @@ void ucmx_channel_close(struct ucmx_channel *channel)
 	LIST_HEAD(events);
 	LIST_HEAD(todo);
 	struct ucmx_id *id;
-	unsigned int n = 0;
 
 	spin_lock(&channel->lock);
 	channel->closed = true;
@@ -191,15 +190,13 @@ void ucmx_channel_close(struct ucmx_channel *channel)
 		ucmx_id_die(id, channel, &events);
 		ucmx_id_settle_all(id, channel);
 		ucmx_id_put(id);
-		if (++n % 32)
-			continue;
+		/* A listener may have had a thousand children. */
 		spin_unlock(&channel->lock);
 		ucmx_events_free(&events);
 		cond_resched();
 		spin_lock(&channel->lock);
 	}
 	spin_unlock(&channel->lock);
-	ucmx_events_free(&events);
 	wait_event_timeout(channel->wait, list_empty_careful(&channel->ids),
 			   UCMX_CLOSE_TIMEOUT);
 	ucmx_channel_put(channel);
