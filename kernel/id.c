@@ -366,8 +366,9 @@ struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id)
 		listener = smp_load_acquire(&id->listener);
 		channel = READ_ONCE((listener ?: id)->channel);
 		spin_lock(&channel->lock);
-		if (likely(id->listener == listener &&
-			   (listener ?: id)->channel == channel))
+		/* Should this be the wrong lock, they may change right now. */
+		if (likely(READ_ONCE(id->listener) == listener &&
+			   READ_ONCE((listener ?: id)->channel) == channel))
 			break;
 		spin_unlock(&channel->lock);
 	}
