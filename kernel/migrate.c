@@ -95,7 +95,7 @@ int ucmx_cmd_ack_events(struct ucmx_cmd *cmd)
 
 	if (!arg->count || arg->count > INT_MAX)
 		return -EINVAL;
-	while (!err && done < arg->count) {
+	while (!err && done < arg->count && !fatal_signal_pending(current)) {
 		n = min_t(u32, arg->count - done, UCMX_CHUNK);
 		if (copy_from_user(acks, user + done, n * sizeof(*acks)))
 			err = -EFAULT;
@@ -110,9 +110,14 @@ int ucmx_cmd_ack_events(struct ucmx_cmd *cmd)
 static bool ucmx_list_id(struct ucmx_channel *channel, struct ucmx_id *id,
 			 struct rdma_ucmx_id_info *info)
 {
-	struct ucmx_channel *owner = ucmx_id_lock(id);
-	bool ours = owner == channel && !id->unpublished;
+	struct ucmx_channel *owner;
+	bool ours;
 
+	/* Spares strangers' locks; decided is it below. */
+	if (READ_ONCE(id->channel) != channel)
+		return false;
+	owner = ucmx_id_lock(id);
+	ours = owner == channel && !id->unpublished;
 	if (ours)
 		ucmx_id_info(id, info);
 	spin_unlock(&owner->lock);
