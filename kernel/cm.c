@@ -42,15 +42,14 @@ static const struct ucmx_id_ops ucmx_cm_ops = {
 	.free = ucmx_cm_free,
 };
 
-static struct ucmx_cm *ucmx_cm_alloc(void)
+static struct ucmx_cm *ucmx_cm_alloc(gfp_t gfp)
 {
-	struct ucmx_cm *cm = kmem_cache_zalloc(ucmx_cm_cache,
-					       GFP_KERNEL_ACCOUNT);
+	struct ucmx_cm *cm = kmem_cache_zalloc(ucmx_cm_cache, gfp);
 	int err;
 
 	if (!cm)
 		return ERR_PTR(-ENOMEM);
-	err = ucmx_id_init(&cm->id, &ucmx_cm_ops, GFP_KERNEL_ACCOUNT);
+	err = ucmx_id_init(&cm->id, &ucmx_cm_ops, gfp);
 	if (err) {
 		kmem_cache_free(ucmx_cm_cache, cm);
 		return ERR_PTR(err);
@@ -66,14 +65,14 @@ static int ucmx_cm_request(struct ucmx_id *listener, struct rdma_cm_id *cm_id,
 	struct ucmx_cm *child;
 	int err;
 
-	child = ucmx_cm_alloc();
+	child = ucmx_cm_alloc(UCMX_GFP_REQUEST);
 	if (IS_ERR(child))
 		return PTR_ERR(child);
 	child->cm_id = cm_id;
-	err = ucmx_cm_make_room_unseen(child);
+	err = ucmx_cm_make_room_unseen(child, UCMX_GFP_REQUEST);
 	if (err)
 		goto abort;
-	event = ucmx_cm_request_event(GFP_KERNEL_ACCOUNT);
+	event = ucmx_cm_request_event(UCMX_GFP_REQUEST);
 	if (!event) {
 		err = -ENOMEM;
 		goto abort;
@@ -138,7 +137,7 @@ struct ucmx_cm *ucmx_cm_create(enum rdma_ucm_port_space port_space,
 	struct rdma_cm_id *cm_id;
 	struct ucmx_cm *cm;
 
-	cm = ucmx_cm_alloc();
+	cm = ucmx_cm_alloc(GFP_KERNEL_ACCOUNT);
 	if (IS_ERR(cm))
 		return cm;
 	cm_id = rdma_create_user_id(ucmx_cm_handler, &cm->id, port_space,

@@ -26,6 +26,12 @@ struct ucmx_cm {
 
 extern unsigned int ucmx_max_backlog;
 
+/*
+ * For requests.  The callback holds up connections on the whole machine, and
+ * its peer may be anybody: no long reclaim, and nobody is killed for it.
+ */
+#define UCMX_GFP_REQUEST	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+
 int ucmx_cm_init(void);
 void ucmx_cm_exit(void);
 
@@ -39,7 +45,7 @@ void ucmx_cm_end(struct ucmx_cm *cm);
 
 /* event.c */
 int ucmx_cm_make_room(struct ucmx_cm *cm, enum ucmx_room room);
-int ucmx_cm_make_room_unseen(struct ucmx_cm *cm);
+int ucmx_cm_make_room_unseen(struct ucmx_cm *cm, gfp_t gfp);
 struct ucmx_event *ucmx_cm_take_room(struct ucmx_id *id,
 				     const struct rdma_cm_event *event);
 struct ucmx_event *ucmx_cm_request_event(gfp_t gfp);

@@ -90,10 +90,11 @@ int ucmx_cm_make_room(struct ucmx_cm *cm, enum ucmx_room room)
  * ucmx_cm_make_room_unseen - make room for all that may happen to a request's
  *			      id by itself
  * @cm: an id that nobody has seen yet
+ * @gfp: how to allocate
  *
  * Return: 0 or -ENOMEM; the room goes with the id.
  */
-int ucmx_cm_make_room_unseen(struct ucmx_cm *cm)
+int ucmx_cm_make_room_unseen(struct ucmx_cm *cm, gfp_t gfp)
 {
 	enum ucmx_room room;
 	int err = 0;
@@ -101,8 +102,7 @@ int ucmx_cm_make_room_unseen(struct ucmx_cm *cm)
 	for (room = UCMX_ROOM_FIRST_UNASKED; room < UCMX_ROOM_NONE && !err;
 	     room++)
 		err = ucmx_room_make_unseen(&cm->id, room,
-					    ucmx_room_capacity(room),
-					    GFP_KERNEL_ACCOUNT);
+					    ucmx_room_capacity(room), gfp);
 	return err;
 }
 
