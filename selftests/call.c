@@ -46,19 +46,24 @@ bool call_returned(struct call *call)
 	return call->returned;
 }
 
-/* The thread's state follows its name, which is in brackets. */
-bool call_blocked(struct call *call)
+/* The task's state follows its name, which is in brackets. */
+bool task_sleeps(pid_t task)
 {
 	char path[64], stat[256], *state;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", call->tid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", task);
 	file = fopen(path, "r");
 	if (!file)
 		return false;
 	state = fgets(stat, sizeof(stat), file) ? strrchr(stat, ')') : NULL;
 	fclose(file);
-	return state && state[1] == ' ' && state[2] == 'S' && !call->returned;
+	return state && state[1] == ' ' && state[2] == 'S';
+}
+
+bool call_blocked(struct call *call)
+{
+	return task_sleeps(call->tid) && !call->returned;
 }
 
 int call_result(struct call *call)

@@ -33,6 +33,9 @@ struct call {
 	int error;
 };
 
+/* Whether a process or thread sleeps, as in a system call that blocks. */
+bool task_sleeps(pid_t task);
+
 void call_start(struct call *call, int (*run)(struct call *call));
 bool call_blocked(struct call *call);
 bool call_returned(struct call *call);

@@ -109,6 +109,7 @@ TEST_F(option, acknowledge_timeout)
 
 TEST_F(option, mistakes)
 {
+	static char large[66000];
 	int value = 1;
 
 	test_err(ENOSYS, SET(fresh, 4, value));
@@ -120,7 +121,7 @@ TEST_F(option, mistakes)
 	test_err(EFAULT, cmd_set_option(self->fd, self->fresh, LEVEL_ID,
 					OPT_REUSEADDR, (void *)8, sizeof(value)));
 	test_err(EINVAL, cmd_set_option(self->fd, self->fresh, LEVEL_ID,
-					OPT_REUSEADDR, &value, 66000));
+					OPT_REUSEADDR, large, sizeof(large)));
 	test_err(EINVAL, cmd_set_option(self->fd, self->fresh, LEVEL_ID,
 					OPT_REUSEADDR, &value, 1U << 31));
 }
