@@ -92,6 +92,8 @@ static void ucmx_event_delivered(struct ucmx_channel *channel,
 {
 	lockdep_assert_held(&channel->lock);
 	event->copying = false;
+	/* From now on somebody holds it, a caller who waits maybe. */
+	wake_up_all(&event->id->wait);
 	if (event->child) {
 		ucmx_id_adopt_unread(event->child, channel);
 		event->child = NULL;
