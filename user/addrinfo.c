@@ -29,91 +29,88 @@ static int copy_name(char **target, const char *name)
 	return *target ? 0 : -1;
 }
 
-/* The library's socket type for a port space, and its protocol. */
-static void put_port_space(struct addrinfo *ai, int port_space)
+static void put_hints(struct addrinfo *ai, const struct rdma_addrinfo *hints)
 {
-	if (port_space == RDMA_PS_UDP) {
-		ai->ai_socktype = SOCK_DGRAM;
-		ai->ai_protocol = IPPROTO_UDP;
-	} else {
-		ai->ai_socktype = SOCK_STREAM;
-		ai->ai_protocol = IPPROTO_TCP;
-	}
-}
-
-static void put_hints(struct addrinfo *ai, const struct rdma_addrinfo *hints,
-		      int port_space)
-{
-	put_port_space(ai, port_space);
-	if (!hints)
-		return;
 	if (hints->ai_flags & RAI_PASSIVE)
 		ai->ai_flags |= AI_PASSIVE;
 	if (hints->ai_flags & RAI_NUMERICHOST)
 		ai->ai_flags |= AI_NUMERICHOST;
-	if (hints->ai_flags & RAI_FAMILY)
+	/* The C library does not know the names of AF_IB. */
+	if (hints->ai_family != AF_IB)
 		ai->ai_family = hints->ai_family;
+	if (hints->ai_qp_type == IBV_QPT_UD)
+		ai->ai_socktype = SOCK_DGRAM;
+	else if (hints->ai_qp_type)
+		ai->ai_socktype = SOCK_STREAM;
+	if (hints->ai_port_space == RDMA_PS_TCP)
+		ai->ai_protocol = IPPROTO_TCP;
+	else if (hints->ai_port_space == RDMA_PS_UDP ||
+		 hints->ai_port_space == RDMA_PS_IPOIB)
+		ai->ai_protocol = IPPROTO_UDP;
 }
 
-static int default_port_space(const struct rdma_addrinfo *hints)
+/* What was not asked for follows from what the C library found. */
+static void put_types(struct rdma_addrinfo *res, const struct addrinfo *ai,
+		      const struct rdma_addrinfo *hints)
 {
-	if (hints && hints->ai_port_space)
-		return hints->ai_port_space;
-	return hints && hints->ai_qp_type == IBV_QPT_UD ? RDMA_PS_UDP :
-							  RDMA_PS_TCP;
-}
+	bool datagram = ai->ai_socktype == SOCK_DGRAM;
 
-static int default_qp_type(const struct rdma_addrinfo *hints, int port_space)
-{
+	res->ai_family = ai->ai_family;
+	res->ai_qp_type = datagram ? IBV_QPT_UD : IBV_QPT_RC;
+	res->ai_port_space = datagram ? RDMA_PS_UDP : RDMA_PS_TCP;
 	if (hints && hints->ai_qp_type)
-		return hints->ai_qp_type;
-	return port_space == RDMA_PS_UDP || port_space == RDMA_PS_IPOIB ?
-		       IBV_QPT_UD :
-		       IBV_QPT_RC;
+		res->ai_qp_type = hints->ai_qp_type;
+	if (hints && hints->ai_port_space)
+		res->ai_port_space = hints->ai_port_space;
 }
 
-/* Resolve the node and the service into the result. */
-static int resolve(const char *node, const char *service,
-		   const struct rdma_addrinfo *hints, struct rdma_addrinfo *res)
+static int put_address(struct rdma_addrinfo *res, const struct addrinfo *ai)
 {
-	struct addrinfo ai_hints = { 0 }, *list;
+	if (res->ai_flags & RAI_PASSIVE)
+		return copy_address(&res->ai_src_addr, &res->ai_src_len,
+				    ai->ai_addr, ai->ai_addrlen) ||
+		       copy_name(&res->ai_src_canonname, ai->ai_canonname);
+	return copy_address(&res->ai_dst_addr, &res->ai_dst_len, ai->ai_addr,
+			    ai->ai_addrlen) ||
+	       copy_name(&res->ai_dst_canonname, ai->ai_canonname);
+}
+
+/* Resolve the node and the service; a source that was given stays. */
+static int resolve(struct rdma_addrinfo *res, const char *node,
+		   const char *service, const struct rdma_addrinfo *hints)
+{
+	struct addrinfo ai_hints = { 0 }, *ai;
 	int ret;
 
-	put_hints(&ai_hints, hints, res->ai_port_space);
-	ret = getaddrinfo(node, service, &ai_hints, &list);
+	if (hints) {
+		put_hints(&ai_hints, hints);
+		res->ai_flags = hints->ai_flags & RAI_PASSIVE;
+	}
+	ret = getaddrinfo(node, service, &ai_hints, &ai);
 	if (ret)
 		return ret;
-	res->ai_family = list->ai_family;
-	if (res->ai_flags & RAI_PASSIVE)
+	put_types(res, ai, hints);
+	ret = put_address(res, ai);
+	freeaddrinfo(ai);
+	if (!ret && hints && !res->ai_src_addr)
 		ret = copy_address(&res->ai_src_addr, &res->ai_src_len,
-				   list->ai_addr, list->ai_addrlen) ||
-		      copy_name(&res->ai_src_canonname, list->ai_canonname);
-	else
-		ret = copy_address(&res->ai_dst_addr, &res->ai_dst_len,
-				   list->ai_addr, list->ai_addrlen) ||
-		      copy_name(&res->ai_dst_canonname, list->ai_canonname);
-	freeaddrinfo(list);
+				   hints->ai_src_addr, hints->ai_src_len);
 	return ret ? EAI_MEMORY : 0;
 }
 
-/* Addresses given as hints stand where resolving has put none. */
-static int take_hints(const struct rdma_addrinfo *hints,
-		      struct rdma_addrinfo *res)
+/* With nothing to resolve, the hints are the result. */
+static int take_hints(struct rdma_addrinfo *res,
+		      const struct rdma_addrinfo *hints)
 {
-	if (!hints)
-		return 0;
-	if (!res->ai_src_addr &&
-	    copy_address(&res->ai_src_addr, &res->ai_src_len,
-			 hints->ai_src_addr, hints->ai_src_len))
-		return EAI_MEMORY;
-	if (!res->ai_dst_addr && !(res->ai_flags & RAI_PASSIVE) &&
+	res->ai_flags = hints->ai_flags;
+	res->ai_family = hints->ai_family;
+	res->ai_qp_type = hints->ai_qp_type;
+	res->ai_port_space = hints->ai_port_space;
+	if (copy_address(&res->ai_src_addr, &res->ai_src_len,
+			 hints->ai_src_addr, hints->ai_src_len) ||
 	    copy_address(&res->ai_dst_addr, &res->ai_dst_len,
 			 hints->ai_dst_addr, hints->ai_dst_len))
 		return EAI_MEMORY;
-	if (!res->ai_family && res->ai_dst_addr)
-		res->ai_family = res->ai_dst_addr->sa_family;
-	else if (!res->ai_family && res->ai_src_addr)
-		res->ai_family = res->ai_src_addr->sa_family;
 	return 0;
 }
 
@@ -136,20 +133,17 @@ CMX_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
 				struct rdma_addrinfo **res)
 {
 	struct rdma_addrinfo *result;
-	int ret = 0;
+	int ret;
 
 	if (!res || (!node && !service && !hints))
 		return cmx_error(EINVAL);
 	result = calloc(1, sizeof(*result));
 	if (!result)
 		return EAI_MEMORY;
-	result->ai_flags = hints ? hints->ai_flags : 0;
-	result->ai_port_space = default_port_space(hints);
-	result->ai_qp_type = default_qp_type(hints, result->ai_port_space);
 	if (node || service)
-		ret = resolve(node, service, hints, result);
-	if (!ret)
-		ret = take_hints(hints, result);
+		ret = resolve(result, node, service, hints);
+	else
+		ret = take_hints(result, hints);
 	if (ret) {
 		rdma_freeaddrinfo(result);
 		return ret;
