@@ -363,9 +363,9 @@ static int ucmx_id_wait_end(struct ucmx_id *id, const struct ucmx_wait *wait)
 	struct ucmx_event *held;
 	int err;
 
-	err = ucmx_id_wait(id, wait, ucmx_id_is_drained);
+	err = ucmx_id_wait(id, &for_ever, ucmx_id_is_released);
 	if (!err)
-		err = ucmx_id_wait(id, &for_ever, ucmx_id_is_released);
+		err = ucmx_id_wait(id, wait, ucmx_id_is_drained);
 	if (err || !wait->held_seq)
 		return err;
 	channel = ucmx_id_lock(id);
