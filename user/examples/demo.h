@@ -25,7 +25,8 @@
 
 #include <rdma/rdma_cma.h>
 
-enum { WORKERS = 4 };
+/* The acceptor, the workers, and one for all the clients. */
+enum { WORKERS = 4, READERS = 1 + WORKERS + 1 };
 
 /* What every connection must bring, each exactly once, at the one end... */
 enum event_kind {
@@ -47,11 +48,13 @@ struct options {
 	unsigned int patience;	/* ms without any progress, then give up */
 	bool live;
 	const char *result;
+	const char *library;	/* whose rdma_migrate_id() it is */
 };
 
 /**
  * struct reader - an event channel and the thread that reads it
  * @name: what a person calls it
+ * @index: as reader_number() counts
  * @drain: reads and handles what is there
  * @channel: read only by @thread
  * @nudge: eventfd that wakes the thread without an event
@@ -66,6 +69,7 @@ struct options {
  */
 struct reader {
 	const char *name;
+	unsigned int index;
 	void (*drain)(struct reader *reader);
 	struct rdma_event_channel *channel;
 	int nudge;
@@ -85,9 +89,8 @@ struct reader {
  * @moving_since: when that migration was called
  * @moved: when the last one was over
  * @took: how long it took, ns
- * @early: it returned while an event was still in hand
- * @unacknowledged: events of it that were read and not acknowledged ...
- * @held_by: ... by this reader
+ * @early: it returned while the source's reader still held an event
+ * @held: events of it that were read and not yet acknowledged, by reader
  */
 struct end {
 	struct rdma_cm_id *id;
@@ -95,8 +98,7 @@ struct end {
 	struct reader *owner, *target;
 	bool arrived, early;
 	uint64_t moving_since, moved, took;
-	unsigned int unacknowledged;
-	struct reader *held_by;
+	unsigned int held[READERS];
 };
 
 /**
@@ -177,6 +179,7 @@ void ledger_failed(const char *call);
 void ledger_move_begin(struct end *end, struct reader *target);
 void ledger_move_end(struct end *end, int error);
 bool ledger_wait(bool (*done)(const void *), const void *what);
+unsigned int ledger_held(const struct end *end);
 void ledger_pause(unsigned int ms);
 
 /* task.c */
@@ -189,8 +192,7 @@ bool move(struct end *end, struct reader *target);
 bool destroy(struct end *end);
 
 /* reader.c */
-void reader_open(struct reader *reader, const char *name,
-		 void (*drain)(struct reader *));
+void readers_open(void);
 struct rdma_cm_event *reader_next(struct reader *reader);
 void reader_acknowledge(struct reader *reader, struct end *end,
 			struct rdma_cm_event *event);
@@ -199,7 +201,6 @@ void reader_nudge(struct reader *reader);
 void readers_nudge(void);
 bool readers_close(void);
 struct reader *reader_number(unsigned int i);
-enum { READERS = 1 + WORKERS + 1 };
 
 /* server.c */
 void server_open(void);

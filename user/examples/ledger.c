@@ -74,6 +74,20 @@ static void note_late(const struct reader *reader, const struct end *end)
 }
 
 /**
+ * ledger_held - how many events of an id were read and not yet acknowledged
+ *
+ * Under ledger.lock.
+ */
+unsigned int ledger_held(const struct end *end)
+{
+	unsigned int i, held = 0;
+
+	for (i = 0; i < READERS; i++)
+		held += end->held[i];
+	return held;
+}
+
+/**
  * ledger_read - enter an event that was read
  * @reader: who read it
  * @end: whose event it is; of a request it is the listener
@@ -89,14 +103,13 @@ void ledger_read(struct reader *reader, struct end *end,
 	/* The field is what a program goes by, so it must be true as well. */
 	if (!in_place(reader, end) || event->id->channel != reader->channel)
 		ledger.misplaced++;
-	if (end->unacknowledged && end->held_by != reader)
+	if (ledger_held(end) > end->held[reader->index])
 		ledger.overtaken++;
 	if (!in_order(connection, kind))
 		ledger.disordered++;
 	note_late(reader, end);
 	connection->seen[kind]++;
-	end->unacknowledged++;
-	end->held_by = reader;
+	end->held[reader->index]++;
 	reader->events++;
 	reader->unacknowledged++;
 	if (kind == SERVER_REQUEST) {
@@ -129,7 +142,7 @@ void ledger_unexpected(struct reader *reader, const struct rdma_cm_event *event)
 void ledger_acknowledge(struct reader *reader, struct end *end)
 {
 	pthread_mutex_lock(&ledger.lock);
-	end->unacknowledged--;
+	end->held[reader->index]--;
 	reader->unacknowledged--;
 	changed();
 	pthread_mutex_unlock(&ledger.lock);
@@ -181,16 +194,16 @@ void ledger_move_begin(struct end *end, struct reader *target)
  */
 void ledger_move_end(struct end *end, int error)
 {
-	uint64_t waited;
-
 	pthread_mutex_lock(&ledger.lock);
 	end->moved = now();
-	waited = end->moved - end->moving_since;
-	ledger.waited += waited;
-	if (waited > ledger.longest)
-		ledger.longest = waited;
-	if (!error)
+	end->took = end->moved - end->moving_since;
+	if (end->took > ledger.longest)
+		ledger.longest = end->took;
+	if (!error) {
+		end->early = end->held[end->owner->index];
+		ledger.early += end->early;
 		end->owner = end->target;
+	}
 	end->target = NULL;
 	ledger.migrations++;
 	if (end == &ledger.listener)

@@ -77,11 +77,8 @@ static void *read_events(void *arg)
 	return NULL;
 }
 
-/**
- * reader_open - open a channel and start reading it
- */
-void reader_open(struct reader *reader, const char *name,
-		 void (*drain)(struct reader *))
+static void open_reader(struct reader *reader, const char *name,
+			void (*drain)(struct reader *))
 {
 	reader->name = name;
 	reader->drain = drain;
@@ -93,6 +90,24 @@ void reader_open(struct reader *reader, const char *name,
 	    fcntl(reader->channel->fd, F_SETFL, O_NONBLOCK) < 0 ||
 	    pthread_create(&reader->thread, NULL, read_events, reader))
 		die("no reader: %s", strerror(errno));
+}
+
+/**
+ * readers_open - open the channels and start reading them
+ */
+void readers_open(void)
+{
+	static const char *const names[READERS] = {
+		"acceptor", "worker 1", "worker 2", "worker 3", "worker 4",
+		"clients",
+	};
+	unsigned int i;
+
+	for (i = 0; i < READERS; i++) {
+		reader_number(i)->index = i;
+		open_reader(reader_number(i), names[i],
+			    i < READERS - 1 ? server_drain : client_drain);
+	}
 }
 
 /**

@@ -83,8 +83,10 @@ static void print_rows(FILE *file)
 	    ledger.latest / 1e9);
 	row(file, "migrations", "%.0f", ledger.migrations + ledger.stuck);
 	row(file, "  of the listener", "%.0f", ledger.listener_migrations);
-	row(file, "  longest wait for an acknowledgement (seconds)", "%.2f",
+	row(file, "  the longest waited (seconds)", "%.2f",
 	    ledger.longest / 1e9);
+	row(file, "  that returned while an event was not acknowledged", "%.0f",
+	    ledger.early);
 	row(file, "  that never returned", "%.0f", ledger.stuck);
 	row(file, "ids whose destruction never returned", "%.0f",
 	    ledger.undestroyed);
@@ -107,6 +109,7 @@ bool report(void)
 		file = fopen(options.result, "w");
 		if (!file)
 			die("%s: %s", options.result, strerror(errno));
+		fprintf(file, "%s\n", basename(options.library));
 	}
 	say("\nThe account.  For every connection:\n\n"
 	    "  %-32s %8s %8s %8s %8s\n", "event", "expected", "once", "never",
@@ -121,6 +124,6 @@ bool report(void)
 	if (ledger.failed)
 		say("  (the first failure: %s)\n", ledger.failure);
 	return complete == ledger.count && !ledger.misplaced &&
-	       !ledger.overtaken && !ledger.disordered && !ledger.unexpected &&
-	       !ledger.failed && !ledger.stuck && !ledger.undestroyed;
+	       !ledger.overtaken && !ledger.early && !ledger.disordered &&
+	       !ledger.unexpected && !ledger.failed && !ledger.stuck && !ledger.undestroyed;
 }
