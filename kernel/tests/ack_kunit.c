@@ -165,28 +165,15 @@ static void c05_outstanding_says_who_and_since_when(struct kunit *test)
  * While it is copied
  */
 
-/* A reader in the middle of the copy of the only event of @id. */
-static struct fake_thread *start_copy(struct fake_world *w, struct ucmx_id *id,
-				      bool fails)
-{
-	struct fake_buf *buf = fake_buf(w);
-	struct fake_thread *reader;
-
-	buf->hold_at = 1;
-	buf->fail_from = fails ? 1 : 0;
-	fake_raise(w, id, 1);
-	reader = fake_start_read(w, w->source, buf);
-	FAKE_UNTIL(w, try_wait_for_completion(&buf->held));
-	return reader;
-}
-
 static void c05_ack_of_what_is_copied_counts_afterwards(struct kunit *test)
 {
 	const struct ucmx_move move = { .wait.nonblock = true };
 	struct fake_world *w = test->priv;
 	struct ucmx_id *id = fake_id(w, w->source);
-	struct fake_thread *reader = start_copy(w, id, false);
+	struct fake_thread *reader;
 
+	fake_raise(w, id, 1);
+	reader = fake_start_copy(w, w->source, false);
 	fake_ack(w, w->source, id->handle, 1);
 	KUNIT_EXPECT_EQ(test, -EINVAL,
 			ucmx_channel_ack(w->source, id->handle, 1));
@@ -206,8 +193,10 @@ static void c03_ack_of_a_failing_copy_does_not_lose_it(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
 	struct ucmx_id *id = fake_id(w, w->source);
-	struct fake_thread *reader = start_copy(w, id, true);
+	struct fake_thread *reader;
 
+	fake_raise(w, id, 1);
+	reader = fake_start_copy(w, w->source, true);
 	fake_ack(w, w->source, id->handle, 0);
 	complete(&reader->buf->go);
 	KUNIT_EXPECT_EQ(test, (long)-EFAULT, fake_join(reader));
@@ -222,8 +211,10 @@ static void held_event_must_have_been_copied(struct kunit *test)
 	struct ucmx_move move = { .wait = { .nonblock = true, .held_seq = 1 } };
 	struct fake_world *w = test->priv;
 	struct ucmx_id *id = fake_id(w, w->source);
-	struct fake_thread *reader = start_copy(w, id, false);
+	struct fake_thread *reader;
 
+	fake_raise(w, id, 1);
+	reader = fake_start_copy(w, w->source, false);
 	KUNIT_EXPECT_EQ(test, -EAGAIN,
 			ucmx_id_migrate(w->source, id->handle, w->target,
 					&move));

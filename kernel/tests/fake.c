@@ -221,6 +221,69 @@ void fake_destroy(struct fake_world *world, struct ucmx_channel *channel,
 }
 
 /*
+ * Scenes
+ */
+
+/* An id of the source with event 1 outstanding and 2 and 3 pending. */
+struct ucmx_id *fake_busy_id(struct fake_world *w)
+{
+	struct ucmx_id *id = fake_id(w, w->source);
+	int i;
+
+	for (i = 1; i <= 3; i++)
+		fake_raise(w, id, i);
+	FAKE_EXPECT_READ(w, w->source, id->handle, 1, 1);
+	return id;
+}
+
+/* A migration that waits for event 1 of a busy id. */
+struct fake_thread *fake_start_waiting(struct fake_world *w,
+				       struct ucmx_id *id,
+				       struct ucmx_channel *target,
+				       const struct ucmx_move *move)
+{
+	struct fake_thread *thread;
+
+	thread = fake_start_migrate(w, w->source, id->handle, target, move);
+	FAKE_UNTIL(w, fake_migrating(id) && fake_sleeps(thread));
+	return thread;
+}
+
+/*
+ * A reader in the middle of the copy of the first event of @channel, which
+ * goes on, to fail or not, with its buffer's @go.
+ */
+struct fake_thread *fake_start_copy(struct fake_world *w,
+				    struct ucmx_channel *channel, bool fails)
+{
+	struct fake_buf *buf = fake_buf(w);
+	struct fake_thread *reader;
+
+	buf->hold_at = 1;
+	buf->fail_from = fails ? 1 : 0;
+	reader = fake_start_read(w, channel, buf);
+	FAKE_UNTIL(w, try_wait_for_completion(&buf->held));
+	return reader;
+}
+
+/* @id is on @channel with nothing but @n pending events, from @first on. */
+void fake_expect_events(struct fake_world *w, struct ucmx_channel *channel,
+			struct ucmx_id *id, int first, int n)
+{
+	int i;
+
+	for (i = first; i < first + n; i++)
+		FAKE_EXPECT_READ(w, channel, id->handle, i, i);
+	FAKE_EXPECT_EMPTY(w, channel);
+}
+
+void fake_expect_ids(struct fake_world *w, int source, int target)
+{
+	KUNIT_EXPECT_EQ(w->test, source, atomic_read(&w->source->n_ids));
+	KUNIT_EXPECT_EQ(w->test, target, atomic_read(&w->target->n_ids));
+}
+
+/*
  * Worlds
  */
 

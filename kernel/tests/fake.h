@@ -151,6 +151,18 @@ void fake_migrate(struct fake_world *world, struct ucmx_channel *source,
 void fake_destroy(struct fake_world *world, struct ucmx_channel *channel,
 		  u32 handle);
 
+/* Scenes. */
+struct ucmx_id *fake_busy_id(struct fake_world *world);
+struct fake_thread *fake_start_waiting(struct fake_world *world,
+				       struct ucmx_id *id,
+				       struct ucmx_channel *target,
+				       const struct ucmx_move *move);
+struct fake_thread *fake_start_copy(struct fake_world *world,
+				    struct ucmx_channel *channel, bool fails);
+void fake_expect_events(struct fake_world *world, struct ucmx_channel *channel,
+			struct ucmx_id *id, int first, int n);
+void fake_expect_ids(struct fake_world *world, int source, int target);
+
 /* Threads and buffers: threads.c. */
 void fake_threads_end(struct fake_world *world);
 struct fake_buf *fake_buf(struct fake_world *world);
@@ -168,6 +180,7 @@ struct fake_thread *fake_start_read(struct fake_world *world,
 				    struct ucmx_channel *channel,
 				    struct fake_buf *buf);
 bool fake_sleeps(struct fake_thread *thread);
+bool fake_done(struct fake_thread *thread);
 void fake_signal(struct fake_thread *thread);
 long fake_join(struct fake_thread *thread);
 

@@ -207,17 +207,14 @@ static void c04_fault_in_a_batch_ends_it(struct kunit *test)
 static void c02_put_back_meets_what_came_meanwhile(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
-	struct fake_buf *buf = fake_buf(w);
 	struct ucmx_id *a = fake_id(w, w->source), *b = fake_id(w, w->source);
 	struct fake_thread *reader;
 
-	buf->hold_at = buf->fail_from = 1;
 	fake_raise(w, a, 1);
-	reader = fake_start_read(w, w->source, buf);
-	FAKE_UNTIL(w, try_wait_for_completion(&buf->held));
+	reader = fake_start_copy(w, w->source, true);
 	fake_raise(w, b, 2);
 	fake_raise(w, a, 3);
-	complete(&buf->go);
+	complete(&reader->buf->go);
 	KUNIT_EXPECT_EQ(test, (long)-EFAULT, fake_join(reader));
 	FAKE_EXPECT_READ(w, w->source, a->handle, 1, 1);
 	FAKE_EXPECT_READ(w, w->source, b->handle, 2, 1);
@@ -227,17 +224,15 @@ static void c02_put_back_meets_what_came_meanwhile(struct kunit *test)
 static void c02_put_back_wakes_another_reader(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
-	struct fake_buf *bad = fake_buf(w), *good = fake_buf(w);
+	struct fake_buf *good = fake_buf(w);
 	struct ucmx_id *id = fake_id(w, w->source);
 	struct fake_thread *first, *second;
 
-	bad->hold_at = bad->fail_from = 1;
 	fake_raise(w, id, 1);
-	first = fake_start_read(w, w->source, bad);
-	FAKE_UNTIL(w, try_wait_for_completion(&bad->held));
+	first = fake_start_copy(w, w->source, true);
 	second = fake_start_read(w, w->source, good);
 	FAKE_UNTIL(w, fake_sleeps(second));
-	complete(&bad->go);
+	complete(&first->buf->go);
 	KUNIT_EXPECT_EQ(test, (long)-EFAULT, fake_join(first));
 	KUNIT_EXPECT_EQ(test, (long)sizeof(struct rdma_ucmx_event),
 			fake_join(second));
@@ -295,20 +290,17 @@ static void read_waits_without_ids_until_a_signal(struct kunit *test)
 static void read_waits_for_a_copy_until_a_signal(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
-	struct fake_buf *buf = fake_buf(w);
 	struct ucmx_id *id = fake_id(w, w->source);
 	struct fake_thread *first, *second;
 
-	buf->hold_at = 1;
 	fake_raise(w, id, 1);
 	fake_raise(w, id, 2);
-	first = fake_start_read(w, w->source, buf);
-	FAKE_UNTIL(w, try_wait_for_completion(&buf->held));
+	first = fake_start_copy(w, w->source, false);
 	second = fake_start_read(w, w->source, fake_buf(w));
 	FAKE_UNTIL(w, fake_sleeps(second));
 	fake_signal(second);
 	KUNIT_EXPECT_EQ(test, (long)-ERESTARTSYS, fake_join(second));
-	complete(&buf->go);
+	complete(&first->buf->go);
 	KUNIT_EXPECT_EQ(test, (long)sizeof(struct rdma_ucmx_event),
 			fake_join(first));
 	FAKE_EXPECT_READ(w, w->source, id->handle, 2, 2);
@@ -337,20 +329,17 @@ static void sleeper_add(struct sleeper *sleeper, struct ucmx_channel *channel)
 static void nonblocking_reader_is_told_after_a_copy(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
-	struct fake_buf *buf = fake_buf(w);
 	struct ucmx_id *id = fake_id(w, w->source);
 	struct rdma_ucmx_event event;
 	struct fake_thread *reader;
 	struct sleeper sleeper;
 
-	buf->hold_at = 1;
 	fake_raise(w, id, 1);
 	fake_raise(w, id, 2);
-	reader = fake_start_read(w, w->source, buf);
-	FAKE_UNTIL(w, try_wait_for_completion(&buf->held));
+	reader = fake_start_copy(w, w->source, false);
 	KUNIT_EXPECT_EQ(test, (ssize_t)-EAGAIN, fake_read(w->source, &event));
 	sleeper_add(&sleeper, w->source);
-	complete(&buf->go);
+	complete(&reader->buf->go);
 	KUNIT_EXPECT_EQ(test, (long)sizeof(event), fake_join(reader));
 	remove_wait_queue(&w->source->wait, &sleeper.entry);
 	KUNIT_EXPECT_EQ(test, 1, sleeper.woken);

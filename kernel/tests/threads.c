@@ -173,6 +173,11 @@ bool fake_sleeps(struct fake_thread *thread)
 	       !READ_ONCE(thread->task->on_rq);
 }
 
+bool fake_done(struct fake_thread *thread)
+{
+	return completion_done(&thread->done);
+}
+
 void fake_signal(struct fake_thread *thread)
 {
 	send_sig(SIGUSR1, thread->task, 1);
