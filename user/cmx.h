@@ -35,7 +35,7 @@
 #define CMX_RECORD_MAX 1024
 
 #define cmx_container(pointer, type, member) \
-	((type *)((char *)(pointer)-offsetof(type, member)))
+	((type *)((char *)(pointer) - offsetof(type, member)))
 
 struct cmx_device;
 struct cmx_move;
@@ -45,16 +45,16 @@ struct cmx_slot;
  * struct cmx_channel - an event channel
  * @channel: what the user sees
  * @fd: the same descriptor as in @channel, out of the user's reach
+ * @spare: an id allocated for the next connection request, or NULL
  * @refs: who may look at this memory: the user, ids, events, calls
  * @users: who may use @fd: the user and calls; the last one closes it
- * @spare: an id allocated for the next connection request, or NULL
  */
 struct cmx_channel {
 	struct rdma_event_channel channel;
 	int fd;
+	struct cmx_id *_Atomic spare;
 	_Atomic unsigned int refs;
 	_Atomic unsigned int users;
-	struct cmx_id *_Atomic spare;
 };
 
 /**

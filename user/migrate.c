@@ -45,11 +45,7 @@ static uint64_t deadline_of(const struct timespec *deadline)
 	return deadline->tv_sec * second + deadline->tv_nsec;
 }
 
-/**
- * rdmax_migrate_id - move an id to another event channel
- *
- * See <rdma/rdma_cmx.h>.
- */
+/* See <rdma/rdma_cmx.h>. */
 CMX_EXPORT int rdmax_migrate_id(struct rdma_cm_id *id,
 				struct rdma_event_channel *channel,
 				struct rdma_cm_event *held, int flags,

@@ -73,14 +73,12 @@ struct cmx_channel *cmx_walk_next(struct cmx_walk *walk)
 			walk->next = 0;
 		}
 		channel = candidate(id, walk->next++);
-		if (!channel && !id->moves)
+		if (channel ? cmx_channel_use(channel) : !id->moves)
 			break;
-		if (!channel)
-			wait_for_change(id, walk->version);
-		else if (cmx_channel_use(channel))
-			break;
-		else
+		if (channel)
 			walk->closed = true;
+		else
+			wait_for_change(id, walk->version);
 	}
 	if (channel)
 		cmx_channel_get(channel);

@@ -6,11 +6,7 @@
 
 #include "cmx.h"
 
-/**
- * rdmax_query_channel - say how an event channel is
- *
- * See <rdma/rdma_cmx.h>.
- */
+/* See <rdma/rdma_cmx.h>. */
 CMX_EXPORT int rdmax_query_channel(struct rdma_event_channel *channel,
 				   struct rdmax_channel_info *info, size_t size)
 {
