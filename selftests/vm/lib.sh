@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # what it sets is used where it is sourced
 #
 # What the host-side scripts of the VM share: where things are cached, how
 # they speak, how a Debian package gets onto the machine, and how a kernel is
@@ -84,7 +85,7 @@ locate_packaged() {
 		image=/boot/vmlinuz-$release
 		kdir=/lib/modules/$release/build
 		[ ! -e "$kdir/Makefile" ] || [ ! -e "/lib/modules/$release/modules.dep" ] || return 0
-	done < <(cd /boot && printf '%s\n' vmlinuz-${pattern:?} | sed 's/^vmlinuz-//' | sort -rV)
+	done < <(find /boot -name "vmlinuz-${pattern:?}" -printf '%f\n' | sed 's/^vmlinuz-//' | sort -rV)
 	return 1
 }
 

@@ -28,10 +28,10 @@ grace=5
 found() {
 	local kind=$1
 	shift
-	echo "ucmx-vm: $kind: $*" >> $share/found
+	echo "ucmx-vm: $kind: $*" >> "$share/found"
 }
 
-details() { sed 's/^/\t/' >> $share/found; }
+details() { sed 's/^/\t/' >> "$share/found"; }
 
 # find_processes: all but this shell, its two streams and kernel threads, into
 # the array "left".  Starts none itself.
@@ -65,7 +65,7 @@ wait_for_leftovers() {
 		[ ${#left[@]} -gt 0 ] || [ -n "$ids" ]
 	do
 		[ $SECONDS -lt $end ] || break
-		sleep 0.1
+		pause
 	done
 }
 
@@ -99,7 +99,7 @@ end_leftovers() {
 	while find_processes; [ ${#left[@]} -gt 0 ]; do
 		kill -KILL "${left[@]}" 2>/dev/null
 		[ $SECONDS -lt $end ] || break
-		sleep 0.1
+		pause
 	done
 	for pid in ${left[@]+"${left[@]}"}; do
 		found process "does not die of SIGKILL: $(describe_process "$pid")"
@@ -123,7 +123,7 @@ end_overdue() {
 	for pid in "${left[@]}"; do
 		describe_process "$pid"
 		sed 's/^/\t/' "/proc/$pid/stack"
-	done > $share/overdue 2>/dev/null
+	done > "$share/overdue" 2>/dev/null
 	kill -KILL "${left[@]}"
 }
 
@@ -140,7 +140,7 @@ report_blocked_threads() {
 		done
 		[ ${#blocked[@]} -gt 0 ] && [ $SECONDS -lt $end ]
 	do
-		sleep 0.1
+		pause
 	done
 	for pid in ${blocked[@]+"${blocked[@]}"}; do
 		found blocked "$(describe_process "$pid")"
@@ -152,14 +152,14 @@ report_blocked_threads() {
 validate_slabs() {
 	local cache
 
-	grep -q slub_debug /proc/cmdline || return 0
+	[[ $(</proc/cmdline) = *slub_debug* ]] || return 0
 	for cache in /sys/kernel/slab/ucmx_* /sys/kernel/slab/kmalloc-*; do
 		[ ! -e "$cache/validate" ] || echo 1 > "$cache/validate" ||
 			found slab "cannot validate ${cache##*/}"
 	done
 }
 
-loaded() { grep -q "^$1 " /proc/modules; }
+loaded() { [ -e "/sys/module/$1" ]; }
 
 unload_product() {
 	local module
@@ -190,7 +190,7 @@ in_time() {
 	"$@" > /run/answer 2>&1 &
 	job=$!
 	while [ -e /proc/$job ] && [ $SECONDS -lt $end ]; do
-		sleep 0.1
+		pause
 	done
 	if [ -e /proc/$job ]; then
 		answer="has not come back after a minute"
@@ -204,17 +204,18 @@ in_time() {
 # The first scan after a leak only notes what the object looks like; the
 # next one, if at least 5 s later, reports it.
 report_leaks() {
-	local start=$SECONDS
+	local list start=$SECONDS
 
 	[ "$leak_detector" = yes ] || return 0
 	echo scan > /sys/kernel/debug/kmemleak
 	while [ $((SECONDS - start)) -lt 6 ]; do
-		sleep 0.5
+		pause
 	done
 	echo scan > /sys/kernel/debug/kmemleak
-	cat /sys/kernel/debug/kmemleak > /run/leaks
+	list=$(</sys/kernel/debug/kmemleak)
+	[ -n "$list" ] || return 0
 	[ -e /run/kallsyms ] || : > /run/kallsyms
-	"$vm_dir/resolve-symbols" /run/kallsyms < /run/leaks > $share/leaks ||
+	"$vm_dir/resolve-symbols" /run/kallsyms <<< "$list" > "$share/leaks" ||
 		give_up "cannot read the list of leaks"
 }
 
@@ -222,12 +223,13 @@ report_leaks() {
 # believed then.  Taint 5 bad page (also KASAN), 7 died, 9 warned, 14 soft
 # lockup; and lockdep, which falls silent after its first report.
 report_marks() {
-	local taint locks
+	local taint key value
 
 	taint=$(</proc/sys/kernel/tainted)
 	[ $((taint & (1 << 5 | 1 << 7 | 1 << 9 | 1 << 14))) -eq 0 ] ||
-		echo "the kernel is tainted: $taint" >> $share/marks
+		echo "the kernel is tainted: $taint" >> "$share/marks"
 	[ -e /proc/lockdep_stats ] || return 0
-	locks=$(awk '$1 == "debug_locks:" { print $2 }' /proc/lockdep_stats)
-	[ "$locks" = 1 ] || echo "lockdep is switched off" >> $share/marks
+	while read -r key value; do
+		[ "$key $value" != "debug_locks: 0" ] || echo "lockdep is switched off" >> "$share/marks"
+	done < /proc/lockdep_stats
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # the configuration comes from the host
 #
 # Sourced by guest/init: loads the modules and sets up the interface and the
 # RDMA device that the command finds.  Whatever does not come up is a failure
@@ -7,57 +8,81 @@
 
 setup() {
 	exec > /dev/console 2>&1 < /dev/null
+	mkfifo /run/out /run/err /run/pause
+	exec {pause}<> /run/pause
 	mount -t debugfs debugfs /sys/kernel/debug || give_up "no debugfs"
-	hostname vm
 	ulimit -l unlimited
-	sysctl -q kernel.hung_task_timeout_secs=30 kernel.hung_task_check_interval_secs=10 \
-		kernel.panic_on_oops="$panic_on_oops" || give_up "cannot set kernel parameters"
-	forbid_modules
-	ip link set lo up || give_up "no loopback interface"
+	set_parameters
+	choose_fabric
 	setup_interface
-	load ib_uverbs	# before rdma_cm, or the removal of a device raises no event
-	load rdma_cm
-	[ "$without" = rdma_ucm ] || load rdma_ucm
-	"fabric_$fabric"
+	load_modules
+	rdma link add "$rdma_device" type "$fabric" netdev d0 || give_up "cannot make device $rdma_device"
 	wait_for_addresses
 	load_product
 }
 
-load() { modprobe "$@" || give_up "cannot load module $1"; }
+# Starting a program takes half a second on a debug kernel: hence builtins
+# and batches here, and this for a short sleep.
+pause() { read -rt 0.1 -u "$pause"; }
 
-# A client of the stock library makes the kernel ask for rdma_ucm.
-forbid_modules() {
-	[ -n "$without" ] || return 0
-	mkdir -p /run/modprobe.d
-	echo "install $without /bin/false" > /run/modprobe.d/without.conf
+set_parameters() {
+	set_parameter hostname vm
+	set_parameter hung_task_timeout_secs "$hung_task_secs"
+	set_parameter hung_task_check_interval_secs 10
+	set_parameter panic_on_oops "$panic_on_oops"
+}
+
+set_parameter() { echo "$2" > "/proc/sys/kernel/$1" || give_up "cannot set kernel.$1"; }
+
+# What differs from fabric to fabric: one line each.
+choose_fabric() {
+	case $fabric in
+	rxe) rdma_device=rxe0 fabric_modules=(crc32_generic rdma_rxe) ;;
+	*) give_up "no fabric '$fabric'" ;;
+	esac
 }
 
 setup_interface() {
-	ip link add d0 type dummy &&
-	ip address add 192.0.2.1/24 dev d0 &&
-	ip address add 192.0.2.2/24 dev d0 &&
-	ip address add 2001:db8::1/64 dev d0 nodad &&
-	ip link set d0 up || give_up "cannot set up interface d0"
+	ip -batch - <<-COMMANDS || give_up "cannot set up interface d0"
+		link set lo up
+		link add d0 type dummy
+		address add 192.0.2.1/24 dev d0
+		address add 192.0.2.2/24 dev d0
+		address add 2001:db8::1/64 dev d0 nodad
+		link set d0 up
+	COMMANDS
 }
 
-# One function per fabric: makes an RDMA device on d0, sets rdma_device.
-fabric_rxe() {
-	load crc32_generic
-	load rdma_rxe
-	rdma_device=rxe0
-	rdma link add rxe0 type rxe netdev d0 || give_up "cannot make device rxe0"
+# ib_uverbs comes before rdma_cm, or the removal of a device raises no event.
+load_modules() {
+	local modules=(ib_uverbs rdma_cm)
+
+	if [ -n "$without" ]; then
+		# Or a client of the stock library makes the kernel load it.
+		mkdir -p /run/modprobe.d
+		echo "install $without /bin/false" > /run/modprobe.d/without.conf
+	else
+		modules+=(rdma_ucm)
+	fi
+	modprobe -a "${modules[@]}" "${fabric_modules[@]}" || give_up "cannot load modules ${modules[*]} ${fabric_modules[*]}"
 }
 
 # The device learns the interface's addresses in the background.  Its table
 # is long and slow to read; they are among the first.
 wait_for_addresses() {
-	local i gids=/sys/class/infiniband/$rdma_device/ports/1/gids
+	local i file gid found
 
 	for ((i = 0; i < 300; i++)); do
-		# 192.0.2.1, 192.0.2.2 and 2001:db8::1 as the table shows them
-		[ "$(sort -u "$gids"/[0-7] | grep -cE '(0:ffff:c000:020[12]|^2001:0db8:.*:0001)$')" -eq 3 ] &&
-			return
-		sleep 0.1
+		found=0
+		for file in "/sys/class/infiniband/$rdma_device/ports/1/gids"/[0-7]; do
+			read -r gid < "$file" || continue
+			case $gid in
+			# 192.0.2.1, 192.0.2.2, 2001:db8::1
+			*:ffff:c000:0201|*:ffff:c000:0202|2001:0db8:*:0001) found=$((found + 1)) ;;
+			esac
+		done
+		[ $found -lt 3 ] || return 0
+		pause
 	done
 	give_up "device $rdma_device has not learnt the addresses of d0"
 }
