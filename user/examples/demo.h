@@ -2,7 +2,9 @@
 /*
  * What the parts of migrate_demo share.
  *
- *   migrate_demo.c   what happens, act by act
+ *   migrate_demo.c   from beginning to end
+ *   options.c        the command line
+ *   acts.c           what happens, act by act
  *   server.c         the acceptor and the workers: read, accept, hand over
  *   client.c         the connections that come in
  *   reader.c         an event channel and the thread that reads it
@@ -213,6 +215,12 @@ void server_take_messages(void);
 void client_open(unsigned int from, unsigned int to);
 void client_drain(struct reader *reader);
 void client_disconnect(unsigned int from, unsigned int to);
+
+/* options.c */
+void options_parse(int argc, char **argv);
+
+/* acts.c */
+void perform(void);
 
 /* report.c */
 bool report(void);

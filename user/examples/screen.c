@@ -116,9 +116,10 @@ static void print_line(void)
 
 	pthread_mutex_lock(&ledger.lock);
 	sums = add_up();
-	printf("   ... %u of %u connections open, %u requests not yet read, %u events not yet ack'd,\n"
-	       "       %u migrations done", sums.open - sums.closed, ledger.count,
-	       sums.unread, sums.unacknowledged, ledger.migrations);
+	printf("   ... %u of %u connections open; not yet read: %u requests;",
+	       sums.open - sums.closed, ledger.count, sums.unread);
+	printf("\n       not yet acknowledged: %u events; migrations: %u done",
+	       sums.unacknowledged, ledger.migrations);
 	if (sums.waiting)
 		printf(", %u waiting for %.1f s", sums.waiting,
 		       (now() - sums.oldest) / 1e9);
@@ -222,12 +223,14 @@ void screen_open(void)
 }
 
 /**
- * screen_close - the table goes, or stays as it is
+ * screen_close - draw the table for the last time, if there is one
  */
 void screen_close(void)
 {
 	pthread_mutex_lock(&lock);
+	erase_table();
+	if (options.live)
+		print_table();
 	closed = true;
-	lines = 0;
 	pthread_mutex_unlock(&lock);
 }

@@ -61,7 +61,7 @@ static bool accept_connection(struct connection *connection)
 /**
  * server_take_messages - note what the clients have sent
  *
- * Called by the program's main thread alone.
+ * Under ledger.lock.
  */
 void server_take_messages(void)
 {
@@ -73,10 +73,8 @@ void server_take_messages(void)
 		if (wc.status != IBV_WC_SUCCESS ||
 		    !(wc.wc_flags & IBV_WC_WITH_IMM) || number >= ledger.count)
 			continue;
-		pthread_mutex_lock(&ledger.lock);
 		ledger.connections[number].message = true;
 		ledger.progress++;
-		pthread_mutex_unlock(&ledger.lock);
 	}
 }
 
