@@ -26,10 +26,9 @@ struct fake {
 static void fake_id_release(struct ucmx_id *id)
 {
 	struct fake *fake = container_of(id, struct fake, id);
-	struct completion *slow = READ_ONCE(fake->world->slow_release);
 
-	if (slow)
-		wait_for_completion(slow);
+	if (READ_ONCE(fake->world->slow_release))
+		wait_for_completion(&fake->world->slow);
 	if (atomic_inc_return(&fake->releases) != 1)
 		atomic_inc(&fake->world->wrong);
 	atomic_inc(&fake->world->released);
@@ -157,9 +156,12 @@ void fake_raise_urgent(struct fake_world *world, struct ucmx_id *id, u32 what)
 	KUNIT_EXPECT_EQ(world->test, 0, ucmx_event_raise(id, event));
 }
 
-/* A request for @listener; *@child is NULL if the core refuses it. */
-int fake_request(struct fake_world *world, struct ucmx_id *listener, u32 what,
-		 struct ucmx_id **child)
+/*
+ * A request for @listener; *@child is NULL if the core refuses it, else has a
+ * reference that is the caller's, as a callback of rdma_cm would have one.
+ */
+int fake_request_ref(struct fake_world *world, struct ucmx_id *listener,
+		     u32 what, struct ucmx_id **child)
 {
 	struct ucmx_event *event = fake_event(world, what);
 	struct ucmx_id *id = fake_id_unseen(world);
@@ -167,6 +169,7 @@ int fake_request(struct fake_world *world, struct ucmx_id *listener, u32 what,
 	int err;
 
 	fake->owned = true;
+	refcount_inc(&id->ref);
 	err = ucmx_request_raise(listener, event, id);
 	if (err) {
 		fake->owned = false;
@@ -174,6 +177,19 @@ int fake_request(struct fake_world *world, struct ucmx_id *listener, u32 what,
 		ucmx_event_free(event);
 		id = NULL;
 	}
+	*child = id;
+	return err;
+}
+
+/* The same without the reference, for who knows how long the child lives. */
+int fake_request(struct fake_world *world, struct ucmx_id *listener, u32 what,
+		 struct ucmx_id **child)
+{
+	struct ucmx_id *id;
+	int err = fake_request_ref(world, listener, what, &id);
+
+	if (id)
+		ucmx_id_put(id);
 	if (child)
 		*child = id;
 	return err;
@@ -323,6 +339,7 @@ int fake_init(struct kunit *test)
 	if (!world)
 		return -ENOMEM;
 	world->test = test;
+	init_completion(&world->slow);
 	INIT_LIST_HEAD(&world->bufs);
 	INIT_LIST_HEAD(&world->threads);
 	test->priv = world;

@@ -30,7 +30,8 @@
  * @released: ids whose ops->release() was called
  * @wrong: ids that were released twice, or freed without
  * @stop: threads are to end
- * @slow_release: if set, ops->release() waits for it
+ * @slow_release: ops->release() waits for @slow
+ * @slow: see @slow_release
  * @bufs: buffers
  * @threads: threads
  */
@@ -42,7 +43,8 @@ struct fake_world {
 	atomic_t released;
 	atomic_t wrong;
 	bool stop;
-	struct completion *slow_release;
+	bool slow_release;
+	struct completion slow;
 	struct list_head bufs;
 	struct list_head threads;
 };
@@ -137,6 +139,8 @@ bool fake_migrating(struct ucmx_id *id);
 struct ucmx_event *fake_event(struct fake_world *world, u32 what);
 void fake_raise(struct fake_world *world, struct ucmx_id *id, u32 what);
 void fake_raise_urgent(struct fake_world *world, struct ucmx_id *id, u32 what);
+int fake_request_ref(struct fake_world *world, struct ucmx_id *listener,
+		     u32 what, struct ucmx_id **child);
 int fake_request(struct fake_world *world, struct ucmx_id *listener, u32 what,
 		 struct ucmx_id **child);
 ssize_t fake_read(struct ucmx_channel *channel, struct rdma_ucmx_event *event);
@@ -187,7 +191,7 @@ long fake_join(struct fake_thread *thread);
 /* Wait until something is true; the test fails if it never is. */
 #define FAKE_UNTIL(world, condition)					\
 do {									\
-	unsigned long __end = jiffies + 20 * HZ;			\
+	unsigned long __end = jiffies + 60 * HZ;			\
 	bool __is;							\
 									\
 	while (!(__is = (condition)) && time_before(jiffies, __end))	\

@@ -194,7 +194,7 @@ static void fake_reap(struct fake_thread *thread)
 long fake_join(struct fake_thread *thread)
 {
 	struct kunit *test = thread->world->test;
-	bool done = wait_for_completion_timeout(&thread->done, 20 * HZ);
+	bool done = wait_for_completion_timeout(&thread->done, 60 * HZ);
 
 	KUNIT_ASSERT_TRUE_MSG(test, done, "a thread does not return");
 	fake_reap(thread);
@@ -208,8 +208,7 @@ void fake_threads_end(struct fake_world *world)
 	struct fake_buf *buf, *next;
 
 	WRITE_ONCE(world->stop, true);
-	if (world->slow_release)
-		complete_all(world->slow_release);
+	complete_all(&world->slow);
 	list_for_each_entry(buf, &world->bufs, of_world)
 		complete_all(&buf->go);
 	list_for_each_entry_safe(thread, next_thread, &world->threads, of_world) {
@@ -219,12 +218,14 @@ void fake_threads_end(struct fake_world *world)
 				fake_signal(thread);
 			fake_reap(thread);
 		}
+		list_del(&thread->of_world);
 		kfree(thread);
 	}
 	list_for_each_entry_safe(buf, next, &world->bufs, of_world) {
 		spin_lock(&fake_bufs_lock);
 		list_del(&buf->list);
 		spin_unlock(&fake_bufs_lock);
+		list_del(&buf->of_world);
 		kfree(buf);
 	}
 }
