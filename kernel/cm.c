@@ -69,6 +69,7 @@ static int ucmx_cm_request(struct ucmx_id *listener, struct rdma_cm_id *cm_id,
 	if (IS_ERR(child))
 		return PTR_ERR(child);
 	child->cm_id = cm_id;
+	child->answerable = true;
 	err = ucmx_cm_make_room_unseen(child, UCMX_GFP_REQUEST);
 	if (err)
 		goto abort;
@@ -110,6 +111,8 @@ static int ucmx_cm_handler(struct rdma_cm_id *cm_id,
 
 	if (cm_event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return ucmx_cm_request_charged(id, cm_id, cm_event);
+	if (cm_event->event == RDMA_CM_EVENT_CONNECT_RESPONSE)
+		WRITE_ONCE(container_of(id, struct ucmx_cm, id)->answerable, true);
 	event = ucmx_cm_take_room(id, cm_event);
 	if (event)
 		ucmx_event_fill(event, cm_id, cm_event);
@@ -192,8 +195,29 @@ struct ucmx_cm *ucmx_cm_begin_device(struct ucmx_channel *channel, u32 handle)
 }
 
 /**
+ * ucmx_cm_begin_answer - begin a command that answers the peer
+ * @channel: the channel that the command came in on
+ * @handle: the id's handle
+ *
+ * To reject before there is anything to reject makes the IB CM forget that its
+ * request is under way; destroying the id then takes over a minute, and so does
+ * removing the device.
+ *
+ * Return: as ucmx_cm_begin_device(), or -EINVAL if there is nothing to answer.
+ */
+struct ucmx_cm *ucmx_cm_begin_answer(struct ucmx_channel *channel, u32 handle)
+{
+	struct ucmx_cm *cm = ucmx_cm_begin_device(channel, handle);
+
+	if (IS_ERR(cm) || READ_ONCE(cm->answerable))
+		return cm;
+	ucmx_cm_end(cm);
+	return ERR_PTR(-EINVAL);
+}
+
+/**
  * ucmx_cm_end - end a command
- * @cm: from ucmx_cm_begin() or ucmx_cm_begin_device()
+ * @cm: from ucmx_cm_begin() and the like
  */
 void ucmx_cm_end(struct ucmx_cm *cm)
 {

@@ -16,11 +16,13 @@
  * @id: what the core knows
  * @cm_id: set before the id is seen, and valid for who has it by ucmx_cm_begin()
  *	   and in callbacks
+ * @answerable: there is a request or a response to accept or reject
  * @memcg: of a listener, who pays for requests; set once, before it listens
  */
 struct ucmx_cm {
 	struct ucmx_id id;
 	struct rdma_cm_id *cm_id;
+	bool answerable;
 	struct mem_cgroup *memcg;
 };
 
@@ -41,6 +43,7 @@ void ucmx_cm_abort(struct ucmx_cm *cm);
 
 struct ucmx_cm *ucmx_cm_begin(struct ucmx_channel *channel, u32 handle);
 struct ucmx_cm *ucmx_cm_begin_device(struct ucmx_channel *channel, u32 handle);
+struct ucmx_cm *ucmx_cm_begin_answer(struct ucmx_channel *channel, u32 handle);
 void ucmx_cm_end(struct ucmx_cm *cm);
 
 /* event.c */

@@ -149,7 +149,7 @@ int ucmx_cmd_accept(struct ucmx_cmd *cmd)
 	struct ucmx_cm *cm;
 	int err;
 
-	cm = ucmx_cm_begin_device(cmd->channel, arg->id);
+	cm = ucmx_cm_begin_answer(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
 	err = ucmx_make_connection_room(cm);
@@ -185,7 +185,7 @@ int ucmx_cmd_reject(struct ucmx_cmd *cmd)
 	if (arg->reason != RDMA_UCMX_REJECT_CONSUMER &&
 	    arg->reason != RDMA_UCMX_REJECT_ECE)
 		return -EINVAL;
-	cm = ucmx_cm_begin_device(cmd->channel, arg->id);
+	cm = ucmx_cm_begin_answer(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
 	err = rdma_reject(cm->cm_id, arg->private_data, arg->private_data_len,

@@ -401,8 +401,12 @@ struct rdma_ucmx_create_id {
  *
  * EAGAIN: events are unacknowledged, nothing changed.  EINTR, ETIMEDOUT: the
  * id stays dying, only ACK_EVENTS and DESTROY_ID (which goes on waiting) find
- * it, and it is gone with the last acknowledgement.  EINVAL: @held_seq is not
- * an unacknowledged event of the id.
+ * it, and it is gone with the last acknowledgement.  So a call that a signal
+ * handler has restarted may find it gone: ENOENT.  EINVAL: @held_seq is not an
+ * unacknowledged event of the id.
+ *
+ * RDMA_UCMX_NONBLOCK and @deadline are about acknowledgements.  The end of the
+ * connection in rdma_cm is waited for besides; only a signal ends that.
  */
 struct rdma_ucmx_destroy_id {
 	__u32 size;
@@ -507,7 +511,8 @@ struct rdma_ucmx_connect {
  * @ece: ECE options that were chosen
  *
  * As rdma_accept(3).  From a success on, the passive side's id is claimed: its
- * events are delivered, those that came before included.
+ * events are delivered, those that came before included.  EINVAL: there is no
+ * request or response to accept.
  */
 struct rdma_ucmx_accept {
 	__u32 size;
@@ -530,7 +535,8 @@ struct rdma_ucmx_accept {
  * @reserved: zero
  * @private_data: private data for the peer
  *
- * As rdma_reject(3).  EINVAL: any other reason.
+ * As rdma_reject(3).  EINVAL: any other reason, or there is no request or
+ * response to reject.
  */
 struct rdma_ucmx_reject {
 	__u32 size;
