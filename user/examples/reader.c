@@ -84,7 +84,8 @@ static void open_reader(struct reader *reader, const char *name,
 	reader->drain = drain;
 	reader->channel = rdma_create_event_channel();
 	if (!reader->channel)
-		die("no event channel: %s", strerror(errno));
+		die("no event channel: %s (is the module loaded?)",
+		    strerror(errno));
 	reader->nudge = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
 	if (reader->nudge < 0 ||
 	    fcntl(reader->channel->fd, F_SETFL, O_NONBLOCK) < 0 ||
