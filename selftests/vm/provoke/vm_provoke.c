@@ -81,10 +81,10 @@ static noinline int provoke_leak(void)
 	return 0;
 }
 
-/* Long enough for a detector set to three seconds that looks every second. */
+/* Long enough for a detector set to one second that looks every second. */
 static noinline int provoke_hung_task(void)
 {
-	msleep(7000);
+	msleep(5000);
 	return 0;
 }
 
