@@ -2,7 +2,6 @@
 /*
  * A system call in a thread of its own, see call.h.
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>

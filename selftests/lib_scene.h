@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What tests of the library's public interface need around what they test.
+ * Nothing here or there is of our own: such a test must build, and can run,
+ * with any librdmacm.
+ *
+ * Unless said otherwise a function returns 0, or -1 and errno after a word on
+ * standard error.  No wait is without an end.
+ */
+#ifndef SELFTESTS_LIB_SCENE_H
+#define SELFTESTS_LIB_SCENE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <rdma/rdma_cma.h>
+
+#define ADDR1 "192.0.2.1"
+#define ADDR2 "192.0.2.2"
+#define ADDR6 "2001:db8::1"
+
+/*
+ * How long anything may take that will happen: decides no verdict.
+ * UCMX_PATIENCE_MS, where much is expected not to happen.
+ */
+int patience_ms(void);
+
+/* Number @n, or fewer where UCMX_SCALE says "divide by". */
+unsigned int scaled(unsigned int n);
+
+/* Whether there is an event, waited for with patience, or not at all. */
+bool event_comes(struct rdma_event_channel *channel);
+bool event_there(struct rdma_event_channel *channel);
+/* Read one event, which must be of this kind; EPROTO otherwise. */
+int event_expect(struct rdma_event_channel *channel,
+		 enum rdma_cm_event_type kind, struct rdma_cm_event **event);
+/* The same, and acknowledge it. */
+int event_take(struct rdma_event_channel *channel,
+	       enum rdma_cm_event_type kind);
+/* A number in the private data of a request or response. */
+uint32_t event_tag(const struct rdma_cm_event *event);
+
+/* A listener on a port that is chosen for it; NULL for a failure. */
+struct rdma_cm_id *listener_open(struct rdma_event_channel *channel,
+				 const char *ip, int backlog);
+uint16_t listener_port(struct rdma_cm_id *listener);
+/* An id that has resolved address and route. */
+struct rdma_cm_id *client_resolved(struct rdma_event_channel *channel,
+				   const char *ip, uint16_t port);
+int qp_create(struct rdma_cm_id *id);
+/* A client with a queue pair that has sent its request; NULL for a failure. */
+struct rdma_cm_id *client_connect(struct rdma_event_channel *channel,
+				  const char *ip, uint16_t port, uint32_t tag);
+int client_request(struct rdma_cm_id *id, uint32_t tag);
+/* Give the child of a request a queue pair and accept it. */
+int child_accept(struct rdma_cm_id *child, uint32_t tag);
+/* Destroy an id and its queue pair. */
+void id_close(struct rdma_cm_id *id);
+
+#endif /* SELFTESTS_LIB_SCENE_H */
