@@ -75,6 +75,8 @@ locate_built() {
 	release=$(<"$kdir/include/config/kernel.release")
 	image=$kdir/arch/x86/boot/bzImage
 	modules_dir=$kdir/root/lib/modules
+	# What the guest sees there instead is mounted on it.
+	[ -d /lib/modules ] || mkdir /lib/modules || die "there is no folder /lib/modules"
 }
 
 # The newest one that has its headers too, so that a module built for it is
