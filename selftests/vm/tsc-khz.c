@@ -20,7 +20,7 @@ static double seconds_now(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC_RAW, &now);
-	return now.tv_sec + now.tv_nsec * 1e-9;
+	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
 /* Of several readings the one that was interrupted least. */

@@ -125,7 +125,8 @@ static const struct {
 	{ "oops", provoke_oops },
 };
 
-static ssize_t provoke_write(struct file *file, const char __user *buffer, size_t count, loff_t *position)
+static ssize_t provoke_write(struct file *file, const char __user *buffer,
+			     size_t count, loff_t *position)
 {
 	char what[32] = "";
 	int i, ret;
