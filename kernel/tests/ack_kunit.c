@@ -318,6 +318,21 @@ static void handles_are_not_used_again_at_once(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOENT, ucmx_channel_ack(w->source, handle, 0));
 }
 
+static void c19_ids_in_all(struct kunit *test)
+{
+	struct ucmx_id *id = kunit_kzalloc(test, sizeof(*id), GFP_KERNEL);
+	static const struct ucmx_id_ops ops;
+	struct fake_world *w = test->priv;
+	unsigned int limit = ucmx_max_ids;
+
+	KUNIT_ASSERT_NOT_NULL(test, id);
+	fake_id(w, w->source);
+	ucmx_max_ids = fake_core_ids();
+	KUNIT_EXPECT_EQ(test, -ENOSPC, ucmx_id_init(id, &ops, GFP_KERNEL));
+	ucmx_max_ids = limit;
+	KUNIT_EXPECT_EQ(test, 1, fake_core_ids());
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(c05_second_ack_is_einval),
 	KUNIT_CASE(c05_ack_of_what_was_not_read_is_einval),
@@ -335,6 +350,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(command_waits_for_its_turn_until_a_signal),
 	KUNIT_CASE(ids_are_listed_by_rising_handle),
 	KUNIT_CASE(handles_are_not_used_again_at_once),
+	KUNIT_CASE(c19_ids_in_all),
 	{}
 };
 

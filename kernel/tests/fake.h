@@ -87,6 +87,8 @@ struct fake_buf {
  * @buf: for @fn, where it reads to
  * @len: for @fn, how much
  * @arg: for @fn, whatever else
+ * @index: for @fn, which of several it is
+ * @dice: for @fn, to be unpredictable in the same way each time
  */
 struct fake_thread {
 	struct list_head of_world;
@@ -103,6 +105,8 @@ struct fake_thread {
 	struct fake_buf *buf;
 	size_t len;
 	void *arg;
+	int index;
+	u64 dice;
 };
 
 /* core.c */

@@ -3,10 +3,9 @@
  * Everything at once: threads that raise, read, acknowledge, migrate and
  * destroy, and what must be true whoever comes first.
  *
- * Each channel has one reader.  It writes down what it has read before it lets
- * go of the event, so the next reader of the id, on whichever channel, finds it
- * written: that the numbers rise by one shows that nothing was lost, doubled or
- * overtaken.
+ * Each channel has one reader, which writes down what it has read before it lets
+ * go of the event; so the id's next reader, on whichever channel, finds it, and
+ * that the numbers rise by one shows that none was lost, doubled or overtaken.
  */
 #include <linux/slab.h>
 
@@ -44,17 +43,11 @@ struct storm {
 	DECLARE_BITMAP(seen, STORM_EVENTS);
 };
 
-/* One of the threads: which channel or id is its own, and its dice. */
-static int storm_index(struct fake_thread *thread)
-{
-	return thread->len;
-}
-
 static u32 storm_dice(struct fake_thread *thread, u32 sides)
 {
-	thread->move.cookie = thread->move.cookie * 6364136223846793005ULL +
-			      1442695040888963407ULL;
-	return (thread->move.cookie >> 33) % sides;
+	thread->dice = thread->dice * 6364136223846793005ULL +
+		       1442695040888963407ULL;
+	return (thread->dice >> 33) % sides;
 }
 
 static void storm_expect(struct storm *storm, bool right)
@@ -81,11 +74,11 @@ static struct fake_thread *storm_start(struct storm *storm, int index,
 	struct fake_thread *thread = fake_thread(storm->w, fn);
 
 	thread->arg = storm;
-	thread->len = index;
+	thread->index = index;
 	thread->channel = storm->channel[index % 2];
 	thread->target = storm->channel[!(index % 2)];
 	thread->buf = fake_buf(storm->w);
-	thread->move.cookie = 1 + index;
+	thread->dice = 1 + index;
 	fake_go(thread);
 	return thread;
 }
@@ -177,7 +170,7 @@ static long storm_read_in_vain(struct fake_thread *thread)
 static long storm_raise(struct fake_thread *thread)
 {
 	struct storm *storm = thread->arg;
-	struct ucmx_id *id = storm->id[storm_index(thread)];
+	struct ucmx_id *id = storm->id[thread->index];
 	int i;
 
 	for (i = 1; i <= STORM_EVENTS; i++) {
@@ -206,8 +199,7 @@ static void storm_look_at(struct storm *storm, int channel,
 	n = storm->n_acks[channel];
 	storm->acks[channel][n].id = event->id;
 	storm->acks[channel][n].seq = event->seq;
-	/* Pairs with storm_ack(). */
-	smp_store_release(&storm->n_acks[channel], n + 1);
+	smp_store_release(&storm->n_acks[channel], n + 1); /* for storm_ack() */
 	atomic_inc(&storm->n_read);
 }
 
@@ -228,7 +220,7 @@ static long storm_read(struct fake_thread *thread)
 		storm_expect(storm, ret > 0);
 		for (done = 0; done < ret; done += event->size) {
 			event = (const struct rdma_ucmx_event *)(data + done);
-			storm_look_at(storm, storm_index(thread), event);
+			storm_look_at(storm, thread->index, event);
 		}
 	}
 	return 0;
@@ -238,8 +230,8 @@ static long storm_read(struct fake_thread *thread)
 static long storm_ack(struct fake_thread *thread)
 {
 	struct storm *storm = thread->arg;
-	int channel = storm_index(thread), n = 0;
 	struct rdma_ucmx_ack *ack;
+	int channel = thread->index, n = 0;
 
 	while (!storm_over(storm)) {
 		/* Pairs with storm_look_at(). */
@@ -283,14 +275,27 @@ static void c03_each_event_once_and_in_order(struct kunit *test)
  * A listener that moves back and forth while requests arrive
  */
 
-/* Requests, and at once what may happen to their ids by itself. */
+/* What may happen to a request's id by itself, while it is read or destroyed. */
+static void storm_happen(struct storm *storm, struct fake_thread *thread,
+			 struct ucmx_id *child)
+{
+	int err, n;
+
+	for (n = storm_dice(thread, 8); n > 0; n--) {
+		err = ucmx_event_raise(child, fake_event(storm->w, n));
+		storm_expect(storm, !err || err == -ENOENT);
+		if (storm_dice(thread, 8) == 0)
+			ucmx_id_device_gone(child);
+	}
+}
+
 static long storm_request(struct fake_thread *thread)
 {
 	struct storm *storm = thread->arg;
 	struct ucmx_id *child;
 	int i, err;
 
-	for (i = storm_index(thread); i < STORM_EVENTS; i += 2) {
+	for (i = thread->index; i < STORM_EVENTS; i += 2) {
 		do {
 			err = fake_request_ref(storm->w, storm->id[0], i,
 					       &child);
@@ -300,10 +305,7 @@ static long storm_request(struct fake_thread *thread)
 		} while (err && !storm_over(storm));
 		if (err)
 			break;
-		err = ucmx_event_raise(child, fake_event(storm->w, i));
-		storm_expect(storm, !err || err == -ENOENT);
-		if (storm_dice(thread, 4) == 0)
-			ucmx_id_device_gone(child);
+		storm_happen(storm, thread, child);
 		ucmx_id_put(child);
 	}
 	return 0;
