@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The fake kernel.  One lock and one condition for everything.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmx.h"
+#include "fake.h"
+
+#define FAKE_IDS 4096
+#define FAKE_FDS 4096
+#define FAKE_FIRST_FD 1000
+
+static struct fake_id {
+	int owner;
+	bool moving;
+} ids[FAKE_IDS];
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static enum fake_point hold_at, held_at;
+static bool jitter;
+static bool open_fds[FAKE_FDS];
+static int last_fd;
+static uint32_t last_id;
+_Atomic bool fake_misused;
+
+void fake_hold(enum fake_point point)
+{
+	pthread_mutex_lock(&lock);
+	hold_at = point;
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_wait_held(void)
+{
+	pthread_mutex_lock(&lock);
+	while (!held_at)
+		pthread_cond_wait(&changed, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_release(void)
+{
+	pthread_mutex_lock(&lock);
+	held_at = FAKE_RUN;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_jitter(bool on)
+{
+	pthread_mutex_lock(&lock);
+	jitter = on;
+	pthread_mutex_unlock(&lock);
+}
+
+int fake_owner(uint32_t handle)
+{
+	int owner;
+
+	pthread_mutex_lock(&lock);
+	owner = ids[handle].owner;
+	pthread_mutex_unlock(&lock);
+	return owner;
+}
+
+bool fake_is_open(int fd)
+{
+	bool is_open;
+
+	pthread_mutex_lock(&lock);
+	is_open = open_fds[fd - FAKE_FIRST_FD];
+	pthread_mutex_unlock(&lock);
+	return is_open;
+}
+
+/* Called with the lock held, which it drops now and then. */
+static void linger(void)
+{
+	static __thread unsigned int seed;
+
+	if (!jitter)
+		return;
+	if (!seed)
+		seed = (uintptr_t)&seed >> 6;
+	pthread_mutex_unlock(&lock);
+	switch (rand_r(&seed) % 8) {
+	case 0:
+		usleep(rand_r(&seed) % 100);
+		break;
+	case 1:
+	case 2:
+		sched_yield();
+		break;
+	}
+	pthread_mutex_lock(&lock);
+}
+
+static void stop_at(enum fake_point point, const struct fake_id *id)
+{
+	if (hold_at != point)
+		return;
+	hold_at = FAKE_RUN;
+	held_at = point;
+	pthread_cond_broadcast(&changed);
+	while (held_at && (point != FAKE_DRAIN || id->owner))
+		pthread_cond_wait(&changed, &lock);
+	held_at = FAKE_RUN;
+}
+
+static struct fake_id *find(int fd, uint32_t handle)
+{
+	if (!handle || handle >= FAKE_IDS || ids[handle].owner != fd) {
+		errno = ENOENT;
+		return NULL;
+	}
+	return &ids[handle];
+}
+
+static int create(int fd, struct rdma_ucmx_create_id *command)
+{
+	if (last_id + 1 >= FAKE_IDS)
+		return cmx_error(ENOSPC);
+	command->out_id = ++last_id;
+	ids[last_id].owner = fd;
+	return 0;
+}
+
+static int destroy(int fd, const struct rdma_ucmx_destroy_id *command)
+{
+	struct fake_id *id = find(fd, command->id);
+
+	if (!id)
+		return -1;
+	id->owner = 0;
+	pthread_cond_broadcast(&changed);
+	return 0;
+}
+
+static int migrate(int fd, const struct rdma_ucmx_migrate_id *command)
+{
+	struct fake_id *id = find(fd, command->id);
+
+	if (!id)
+		return -1;
+	if (id->moving)
+		return cmx_error(EBUSY);
+	id->moving = true;
+	linger();
+	stop_at(FAKE_DRAIN, id);
+	id->moving = false;
+	if (!id->owner)
+		return cmx_error(ECANCELED);
+	if (!open_fds[command->target_fd - FAKE_FIRST_FD])
+		fake_misused = true;
+	id->owner = command->target_fd;
+	linger();
+	stop_at(FAKE_COMMITTED, id);
+	return 0;
+}
+
+static int command_of(int fd, unsigned long request, void *argument)
+{
+	const struct rdma_ucmx_notify *notify = argument;
+
+	switch (request) {
+	case RDMA_UCMX_CREATE_ID:
+		return create(fd, argument);
+	case RDMA_UCMX_DESTROY_ID:
+		return destroy(fd, argument);
+	case RDMA_UCMX_MIGRATE_ID:
+		return migrate(fd, argument);
+	case RDMA_UCMX_NOTIFY:
+		return find(fd, notify->id) ? 0 : -1;
+	default:
+		return cmx_error(ENOTTY);
+	}
+}
+
+int cmx_sys_command(int fd, unsigned long request, void *argument)
+{
+	int ret, saved;
+
+	pthread_mutex_lock(&lock);
+	if (!open_fds[fd - FAKE_FIRST_FD])
+		fake_misused = true;
+	linger();
+	ret = command_of(fd, request, argument);
+	saved = errno;
+	linger();
+	pthread_mutex_unlock(&lock);
+	errno = saved;
+	return ret;
+}
+
+/* Numbers are not used again, so that a use after closing is noticed. */
+int cmx_sys_open(void)
+{
+	int fd = -1;
+
+	pthread_mutex_lock(&lock);
+	if (last_fd < FAKE_FDS) {
+		open_fds[last_fd] = true;
+		fd = FAKE_FIRST_FD + last_fd++;
+	}
+	pthread_mutex_unlock(&lock);
+	return fd < 0 ? cmx_error(EMFILE) : fd;
+}
+
+/* Ids of a channel go with it. */
+void cmx_sys_close(int fd)
+{
+	int i;
+
+	pthread_mutex_lock(&lock);
+	if (!open_fds[fd - FAKE_FIRST_FD])
+		fake_misused = true;
+	open_fds[fd - FAKE_FIRST_FD] = false;
+	for (i = 0; i < FAKE_IDS; i++)
+		if (ids[i].owner == fd)
+			ids[i].owner = 0;
+	pthread_cond_broadcast(&changed);
+	pthread_mutex_unlock(&lock);
+}
+
+bool cmx_sys_owns(int fd, uint32_t handle)
+{
+	return fake_owner(handle) == fd;
+}
+
+/* What these tests never come to. */
+ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
+{
+	(void)fd;
+	(void)buffer;
+	(void)size;
+	abort();
+}
+
+int cmx_sys_ack(int fd, uint32_t handle, uint64_t seq)
+{
+	(void)fd;
+	(void)handle;
+	(void)seq;
+	abort();
+}
+
+int cmx_sys_destroy(int fd, uint32_t handle)
+{
+	(void)fd;
+	(void)handle;
+	abort();
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Does a command find the channel that owns its id, whatever is being moved?
+ * Over a fake kernel that stops migrations where it matters.
+ */
+#include "cmx.h"
+#include "fake.h"
+#include "test.h"
+
+enum { MOVERS = 4, CALLERS = 4, CHANNELS = 4, MOVES = 2000 };
+
+/* A migration in a thread of its own. */
+struct mover {
+	pthread_t thread;
+	struct rdma_cm_id *id;
+	struct rdma_event_channel *channel;
+	int ret;
+	int error;
+};
+
+static void *move(void *argument)
+{
+	struct mover *mover = argument;
+
+	mover->ret = rdma_migrate_id(mover->id, mover->channel);
+	mover->error = errno;
+	return NULL;
+}
+
+/* Begin a migration and return when it has come to a point. */
+static void move_until(struct mover *mover, enum fake_point point,
+		       struct rdma_cm_id *id,
+		       struct rdma_event_channel *channel)
+{
+	mover->id = id;
+	mover->channel = channel;
+	fake_hold(point);
+	pthread_create(&mover->thread, NULL, move, mover);
+	fake_wait_held();
+}
+
+static void move_end(struct mover *mover)
+{
+	fake_release();
+	pthread_join(mover->thread, NULL);
+}
+
+FIXTURE(owner)
+{
+	struct rdma_event_channel *channel[CHANNELS];
+	struct rdma_cm_id *id;
+	struct mover mover;
+};
+
+FIXTURE_SETUP(owner)
+{
+	int i;
+
+	for (i = 0; i < CHANNELS; i++)
+		self->channel[i] = rdma_create_event_channel();
+	ASSERT_EQ(0, rdma_create_id(self->channel[0], &self->id, NULL,
+				    RDMA_PS_TCP));
+}
+
+FIXTURE_TEARDOWN(owner)
+{
+	EXPECT_FALSE(fake_misused);
+}
+
+static bool is_on(struct rdma_cm_id *id, struct rdma_event_channel *channel)
+{
+	uint32_t handle = cmx_id_of(id)->handle;
+
+	return id->channel == channel &&
+	       &cmx_id_of(id)->channel->channel == channel &&
+	       fake_owner(handle) == channel->fd;
+}
+
+TEST_F(owner, migrates)
+{
+	ASSERT_EQ(0, rdma_migrate_id(self->id, self->channel[1]));
+	ASSERT_TRUE(is_on(self->id, self->channel[1]));
+	ASSERT_EQ(0, rdma_migrate_id(self->id, self->channel[1]));
+	ASSERT_TRUE(is_on(self->id, self->channel[1]));
+	ASSERT_EQ(0, rdma_notify(self->id, 0));
+}
+
+TEST_F(owner, is_found_while_it_waits)
+{
+	move_until(&self->mover, FAKE_DRAIN, self->id, self->channel[1]);
+	EXPECT_EQ(0, rdma_notify(self->id, 0));
+	EXPECT_EQ(-1, rdma_migrate_id(self->id, self->channel[2]));
+	EXPECT_EQ(EBUSY, errno);
+	move_end(&self->mover);
+	EXPECT_EQ(0, self->mover.ret);
+	EXPECT_TRUE(is_on(self->id, self->channel[1]));
+}
+
+TEST_F(owner, is_found_after_the_commit)
+{
+	move_until(&self->mover, FAKE_COMMITTED, self->id, self->channel[1]);
+	EXPECT_EQ(self->channel[0], self->id->channel);
+	EXPECT_EQ(0, rdma_notify(self->id, 0));
+	move_end(&self->mover);
+	EXPECT_TRUE(is_on(self->id, self->channel[1]));
+}
+
+/* The later migration returns first; the earlier must not undo it. */
+TEST_F(owner, late_result_of_a_migration_there)
+{
+	move_until(&self->mover, FAKE_COMMITTED, self->id, self->channel[1]);
+	EXPECT_EQ(0, rdma_migrate_id(self->id, self->channel[2]));
+	EXPECT_TRUE(is_on(self->id, self->channel[2]));
+	move_end(&self->mover);
+	EXPECT_EQ(0, self->mover.ret);
+	EXPECT_TRUE(is_on(self->id, self->channel[2]));
+}
+
+TEST_F(owner, late_result_of_a_migration_there_and_back)
+{
+	move_until(&self->mover, FAKE_COMMITTED, self->id, self->channel[1]);
+	EXPECT_EQ(0, rdma_migrate_id(self->id, self->channel[0]));
+	move_end(&self->mover);
+	EXPECT_TRUE(is_on(self->id, self->channel[0]));
+}
+
+/* Two came and went before the one that was issued first got its turn. */
+TEST_F(owner, result_that_is_the_latest_all_the_same)
+{
+	move_until(&self->mover, FAKE_COMMITTED, self->id, self->channel[1]);
+	EXPECT_EQ(0, rdma_migrate_id(self->id, self->channel[0]));
+	EXPECT_EQ(0, rdma_migrate_id(self->id, self->channel[1]));
+	EXPECT_EQ(0, rdma_migrate_id(self->id, self->channel[3]));
+	EXPECT_EQ(0, rdma_migrate_id(self->id, self->channel[1]));
+	move_end(&self->mover);
+	EXPECT_TRUE(is_on(self->id, self->channel[1]));
+}
+
+TEST_F(owner, event_is_read_before_the_result)
+{
+	move_until(&self->mover, FAKE_COMMITTED, self->id, self->channel[1]);
+	cmx_id_seen_on(cmx_id_of(self->id), cmx_channel_of(self->channel[1]));
+	EXPECT_TRUE(is_on(self->id, self->channel[1]));
+	move_end(&self->mover);
+	EXPECT_TRUE(is_on(self->id, self->channel[1]));
+}
+
+TEST_F(owner, event_is_read_before_the_migration)
+{
+	move_until(&self->mover, FAKE_DRAIN, self->id, self->channel[1]);
+	cmx_id_seen_on(cmx_id_of(self->id), cmx_channel_of(self->channel[0]));
+	move_end(&self->mover);
+	EXPECT_TRUE(is_on(self->id, self->channel[1]));
+}
+
+TEST_F(owner, destroyed_while_it_waits)
+{
+	struct cmx_id *id = cmx_id_of(self->id);
+
+	cmx_id_get(id);
+	move_until(&self->mover, FAKE_DRAIN, self->id, self->channel[1]);
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+	pthread_join(self->mover.thread, NULL);
+	EXPECT_EQ(-1, self->mover.ret);
+	EXPECT_EQ(ECANCELED, self->mover.error);
+	EXPECT_EQ(-1, rdma_notify(&id->id, 0));
+	EXPECT_EQ(ENOENT, errno);
+	cmx_id_put(id);
+}
+
+TEST_F(owner, destroyed_after_the_commit)
+{
+	uint32_t handle = cmx_id_of(self->id)->handle;
+
+	move_until(&self->mover, FAKE_COMMITTED, self->id, self->channel[1]);
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+	EXPECT_EQ(0, fake_owner(handle));
+	move_end(&self->mover);
+	EXPECT_EQ(0, self->mover.ret);
+}
+
+/* The descriptor stays open for the migration, and commands still find it. */
+TEST_F(owner, source_is_destroyed_while_it_waits)
+{
+	int fd = self->channel[0]->fd;
+
+	move_until(&self->mover, FAKE_DRAIN, self->id, self->channel[1]);
+	rdma_destroy_event_channel(self->channel[0]);
+	EXPECT_TRUE(fake_is_open(fd));
+	EXPECT_EQ(0, rdma_notify(self->id, 0));
+	move_end(&self->mover);
+	EXPECT_EQ(0, self->mover.ret);
+	EXPECT_FALSE(fake_is_open(fd));
+	EXPECT_TRUE(is_on(self->id, self->channel[1]));
+}
+
+TEST_F(owner, target_is_destroyed_while_it_waits)
+{
+	int fd = self->channel[1]->fd;
+
+	move_until(&self->mover, FAKE_DRAIN, self->id, self->channel[1]);
+	rdma_destroy_event_channel(self->channel[1]);
+	EXPECT_TRUE(fake_is_open(fd));
+	move_end(&self->mover);
+	EXPECT_EQ(0, self->mover.ret);
+	EXPECT_FALSE(fake_is_open(fd));
+	EXPECT_EQ(-1, rdma_notify(self->id, 0));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+}
+
+TEST_F(owner, channel_is_destroyed_before_its_id)
+{
+	rdma_destroy_event_channel(self->channel[0]);
+	EXPECT_EQ(-1, rdma_notify(self->id, 0));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_EQ(-1, rdma_migrate_id(self->id, self->channel[1]));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+}
+
+/* Everything at once. */
+struct crowd {
+	pthread_t thread;
+	struct rdma_cm_id *id;
+	struct rdma_event_channel **channel;
+	atomic_bool *stop;
+	unsigned int seed;
+	unsigned int done;
+	unsigned int failed;
+};
+
+static void *crowd_move(void *argument)
+{
+	struct crowd *self = argument;
+	int i, to;
+
+	for (i = 0; i < MOVES; i++) {
+		to = rand_r(&self->seed) % CHANNELS;
+		if (!rdma_migrate_id(self->id, self->channel[to]))
+			self->done++;
+		else if (errno != EBUSY)
+			self->failed++;
+	}
+	return NULL;
+}
+
+static void *crowd_call(void *argument)
+{
+	struct crowd *self = argument;
+
+	while (!*self->stop) {
+		if (rdma_notify(self->id, 0))
+			self->failed++;
+		self->done++;
+	}
+	return NULL;
+}
+
+TEST_F(owner, is_found_by_a_crowd)
+{
+	struct crowd crowd[MOVERS + CALLERS];
+	_Atomic bool stop = false;
+	int i;
+
+	fake_jitter(true);
+	for (i = 0; i < MOVERS + CALLERS; i++) {
+		crowd[i] = (struct crowd){ .id = self->id,
+					   .channel = self->channel,
+					   .stop = &stop,
+					   .seed = i + 1 };
+		pthread_create(&crowd[i].thread, NULL,
+			       i < MOVERS ? crowd_move : crowd_call, &crowd[i]);
+	}
+	for (i = 0; i < MOVERS + CALLERS; i++) {
+		if (i == MOVERS)
+			stop = true;
+		pthread_join(crowd[i].thread, NULL);
+		EXPECT_EQ(0, crowd[i].failed);
+		EXPECT_NE(0, crowd[i].done);
+	}
+	fake_jitter(false);
+	EXPECT_TRUE(is_on(self->id, cmx_id_of(self->id)->id.channel));
+	EXPECT_EQ(NULL, cmx_id_of(self->id)->moves);
+}
+
+TEST_HARNESS_MAIN
