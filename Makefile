@@ -80,6 +80,7 @@ demo: prepare ## show what migration does, over soft-RoCE in a VM
 .PHONY: check
 check: vm-modules examples ## all tests: sources, KUnit, VM, programs
 	+$(MAKE) -C selftests
+	+$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
 	selftests/check
 
 .PHONY: check-static

@@ -260,7 +260,7 @@ static void *crowd_call(void *argument)
 TEST_F(owner, is_found_by_a_crowd)
 {
 	struct crowd crowd[MOVERS + CALLERS];
-	_Atomic bool stop = false;
+	atomic_bool stop = false;
 	int i;
 
 	fake_jitter(true);
