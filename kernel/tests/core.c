@@ -6,7 +6,8 @@
  * What the core cannot be made to do from outside is replaced by functions of
  * fake.c: a kernel thread has no user memory, so copying to it copies to the
  * test's buffers, and can be told to fail or to take its time; the allocation
- * of an event can be told to fail, and events are counted.
+ * of an event can be told to fail, and events are counted.  Caches have names of
+ * their own, since rdma_ucmx may be loaded.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -14,6 +15,19 @@
 
 #include "fake.h"
 
+static struct kmem_cache *fake_cache_create(const char *name, unsigned int size,
+					    unsigned int offset,
+					    unsigned int usersize)
+{
+	char own[32];
+
+	snprintf(own, sizeof(own), "kunit_%s", name);
+	return kmem_cache_create_usercopy(own, size, 0, 0, offset, usersize,
+					  NULL);
+}
+
+#define kmem_cache_create_usercopy(name, size, align, flags, offset, usersize, ctor) \
+	fake_cache_create(name, size, offset, usersize)
 #define copy_to_user(to, from, n)	fake_copy_to_user(to, from, n)
 #define kmem_cache_zalloc(cache, gfp)	fake_event_zalloc(cache, gfp)
 #define kmem_cache_free(cache, event)	fake_event_free(cache, event)
