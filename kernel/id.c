@@ -153,13 +153,17 @@ void ucmx_id_abort(struct ucmx_id *id)
 	ucmx_id_free(id);
 }
 
-/* Nothing can fail here: the handle is reserved. */
 static void ucmx_id_join(struct ucmx_id *id, struct ucmx_channel *channel)
 {
 	lockdep_assert_held(&channel->lock);
 	ucmx_channel_get(channel);
 	WRITE_ONCE(id->channel, channel);
 	list_add_tail(&id->of_channel, &channel->ids);
+}
+
+/* Nothing can fail here: the handle is reserved. */
+static void ucmx_id_name(struct ucmx_id *id)
+{
 	WARN_ON_ONCE(xa_is_err(xa_store(&ucmx_handles, id->handle, id,
 					GFP_NOWAIT)));
 }
@@ -177,6 +181,7 @@ void ucmx_id_publish(struct ucmx_id *id, struct ucmx_channel *channel,
 	id->cookie = cookie;
 	id->claimed = true;
 	ucmx_id_join(id, channel);
+	ucmx_id_name(id);
 	spin_unlock(&channel->lock);
 }
 
@@ -274,6 +279,7 @@ static void ucmx_id_leave_listener(struct ucmx_id *child,
 void ucmx_id_adopt_unread(struct ucmx_id *child, struct ucmx_channel *channel)
 {
 	ucmx_id_leave_listener(child, channel);
+	ucmx_id_name(child);
 	ucmx_id_let_go(child, channel);
 }
 
@@ -283,6 +289,8 @@ void ucmx_id_adopt_unread(struct ucmx_id *child, struct ucmx_channel *channel)
  * @channel: owner of the listener; the lock is held, and a reference to the
  *	     listener
  * @events: list that gets the child's events, to be freed without the lock
+ *
+ * Its handle was reserved and is given back without anybody having seen it.
  */
 void ucmx_id_orphan(struct ucmx_id *child, struct ucmx_channel *channel,
 		    struct list_head *events)
