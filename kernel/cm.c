@@ -14,6 +14,7 @@
  */
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <rdma/ib_addr.h>
 
 #include "cm.h"
 
@@ -25,6 +26,14 @@ static void ucmx_cm_release(struct ucmx_id *id)
 {
 	struct ucmx_cm *cm = container_of(id, struct ucmx_cm, id);
 
+	/*
+	 * The request of an address that has been resolved stays listed until
+	 * its callback has returned, and rdma_destroy_id() does not wait for
+	 * that.  The next rdma_cm_id could be allocated at the same place; to
+	 * cancel its request, rdma_cm would find this one, by its address, and
+	 * leave the other to be called back after that rdma_cm_id was freed.
+	 */
+	rdma_addr_cancel(&cm->cm_id->route.addr.dev_addr);
 	rdma_destroy_id(cm->cm_id);
 	cm->cm_id = NULL;
 }
