@@ -361,26 +361,27 @@ TEST_F(connect, c1_unread_children_are_nobodys)
 }
 
 /* C3: a request without room is refused, and was never raised. */
-TEST_F(connect, c3_backlog)
+TEST(c3_backlog)
 {
-	__u32 ids[5], small;
+	int server = channel_open(), client = channel_open();
+	__u32 ids[5], listener;
 	struct rdma_ucmx_id_info info;
 	struct event ev;
 	unsigned int i;
 	__u16 port;
 
-	test_ok(listener_open(self->server, variant->listen, 2, &small, &port));
-	test_ok(clients_connect(self->client, variant->dst, port, 2, ids));
-	ASSERT_TRUE(wait_until(id_has_pending(self->server, small, 2)));
-	test_ok(clients_connect(self->client, variant->dst, port, 3, ids + 2));
-	test_ok(id_info(self->server, small, &info));
+	test_ok(listener_open(server, ADDR1, 2, &listener, &port));
+	test_ok(clients_connect(client, ADDR1, port, 2, ids));
+	ASSERT_TRUE(wait_until(id_has_pending(server, listener, 2)));
+	test_ok(clients_connect(client, ADDR1, port, 3, ids + 2));
+	test_ok(id_info(server, listener, &info));
 	EXPECT_EQ(2, info.unread);
 	EXPECT_EQ(2, info.pending);
 	/* rdma_cm of the clients tries again: all are served in the end. */
 	for (i = 0; i < ARRAY_LEN(ids); i++) {
-		test_ok(event_expect(self->server, EV_CONNECT_REQUEST, &ev));
+		test_ok(event_expect(server, EV_CONNECT_REQUEST, &ev));
 		EXPECT_EQ(i + 1, ev.head.seq);
-		test_ok(event_ack(self->server, &ev));
+		test_ok(event_ack(server, &ev));
 	}
 }
 

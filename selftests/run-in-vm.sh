@@ -18,7 +18,13 @@ main() {
 		export UCMX_SCALE=$2
 		shift 2
 	fi
+	# It ends whatever else runs when a program has to be ended.
+	[ -e /run/vm/config ] || { echo "$0: this is no virtual machine of ours" >&2; exit 2; }
 	[ $# -gt 0 ] || { echo "usage: $0 [--scale N] PROGRAM[=SECONDS]..." >&2; exit 2; }
+	work=$(mktemp -d)
+	trap 'rm -rf "$work"' EXIT
+	pipe=$work/pipe
+	mkfifo "$pipe"
 	printf 'KTAP version 1\n1..%d\n' $#
 	for program in "$@"; do
 		n=$((n + 1))
@@ -27,38 +33,58 @@ main() {
 	[ $failed -eq 0 ]
 }
 
-# Exit status of a program says no more than its results do; but a program
-# that crashed may have printed nothing.
+# A program has failed if it says so, if it does not end, and if anything that
+# it started does not end with it.
 run_program() {
-	local name=${1%%=*} seconds=300 status start=$SECONDS path
+	local name=${1%%=*} seconds=300 status reader start=$SECONDS path why=''
 
 	[[ $1 != *=* ]] || seconds=${1#*=}
 	path=$built/$name
 	[ -e "$path" ] || path=$here/$name
-	setsid timeout --kill-after=5 "$seconds" "$path" 2>&1 < /dev/null | sed -u 's/^/    /'
-	status=${PIPESTATUS[0]}
-	echo "# $name took $((SECONDS - start)) s"
+	sed -u 's/^/    /' < "$pipe" &
+	reader=$!
+	setsid timeout --kill-after=5 "$seconds" "$path" < /dev/null > "$pipe" 2>&1
+	status=$?
 	case $status in
-	0)	echo "ok $n $name" ;;
-	124|137) end_leftovers
-		echo "not ok $n $name # no end after $seconds s" ;;
-	*)	echo "not ok $n $name # exit status $status" ;;
+	0) ;;
+	124|137) why="no end after $seconds s" ;;
+	*) why="exit status $status" ;;
 	esac
-	[ "$status" -eq 0 ] || failed=1
+	if ! leaves_nothing; then
+		why=${why:-"left processes behind: ${left[*]}"}
+		kill -KILL "${left[@]}"
+	fi
+	wait "$reader"	# which has been told all when the last one is gone
+	echo "# $name took $((SECONDS - start)) s"
+	if [ -z "$why" ]; then
+		echo "ok $n $name"
+	else
+		echo "not ok $n $name # $why"
+		failed=1
+	fi
 }
 
-# What a program left when its time was over: all that are not of this session.
-end_leftovers() {
+leaves_nothing() {
+	local end=$((SECONDS + 5))
+
+	while find_others; [ ${#left[@]} -gt 0 ]; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+# find_others: all processes that are neither of this session nor the
+# machine's own, into the array "left".
+find_others() {
 	local file line fields
 
+	left=()
 	for file in /proc/[0-9]*/stat; do
 		{ read -r line < "$file"; } 2>/dev/null || continue
 		# state ppid pgrp session tty tpgid flags ...
 		read -r -a fields <<< "${line##*) }"
-		# Neither kernel threads nor this session nor the machine's own.
-		if ((!(fields[6] & 0x200000) && fields[3] != $$ && fields[3] > 1)); then
-			kill -KILL "${line%% *}"
-		fi
+		((fields[6] & 0x200000 || fields[3] == $$ || fields[3] <= 1)) ||
+			left+=("${line%% *}")
 	done
 }
 
