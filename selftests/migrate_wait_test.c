@@ -303,6 +303,23 @@ TEST_F(wait, held_event_among_others)
 				   RDMA_UCMX_NONBLOCK, 0, 0));
 }
 
+/* Having waited in vain it leaves that event and the cookie alone, too. */
+TEST_F(wait, held_event_of_a_wait_that_fails)
+{
+	struct event ev;
+
+	count_signals(SIGUSR1, 0);
+	test_ok(event_expect(self->source, EV_ROUTE_RESOLVED, &ev));
+	self->call.held_seq = 2;
+	START();
+	call_signal(&self->call, SIGUSR1);
+	test_err(EINTR, call_result(&self->call));
+	test_err(ETIMEDOUT, cmd_migrate_id_opt(self->source, self->id, self->target,
+					       0, now_ns() + 100000000ULL, 2));
+	test_ok(cmd_ack(self->source, self->id, 2));
+	test_ok(cmd_ack(self->source, self->id, 1));
+}
+
 TEST_F(wait, c12_twice_at_once_is_ebusy)
 {
 	int third = channel_open();
