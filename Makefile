@@ -7,7 +7,8 @@ build := $(CURDIR)/build
 
 # The kernel to build for: KDIR=, else the running one's headers, else the
 # newest that is installed.
-KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
+running := $(shell uname -r)
+KDIR ?= $(firstword $(wildcard /lib/modules/$(running)/build) \
 	  $(shell ls -d /lib/modules/*/build 2>/dev/null | sort -rV))
 # The kernel of the VM that vm-module builds for.
 KERNEL ?= debian
@@ -19,7 +20,7 @@ all: modules user ## module and library
 help: ## this list
 	@sed -n 's/^\([a-z][a-z_-]*\):[^#]*## /\1|/p' $(MAKEFILE_LIST) | \
 		while IFS='|' read -r name text; do \
-			printf '  make %-14s %s\n' "$$name" "$$text"; done
+			printf '  make %-16s %s\n' "$$name" "$$text"; done
 
 # kbuild wants the sources in the folder that it builds in, and several kernels
 # are built for: so each gets a folder of links to the sources.
@@ -34,11 +35,18 @@ define build-module
 endef
 
 .PHONY: modules
-modules: ## rdma_ucmx.ko, for KDIR= or this machine's kernel
+modules: ## rdma_ucmx.ko, for KDIR=, else the running kernel, else the newest
 	@test -e "$(KDIR)/Makefile" || { \
-		echo "no kernel headers found; as root: apt-get install linux-headers-amd64," \
-		     "or say KDIR=" >&2; exit 1; }
+		if [ "$(origin KDIR)" = file ]; then \
+			echo "no kernel headers found; as root: apt-get install linux-headers-amd64," \
+			     "or say KDIR="; \
+		else \
+			echo "KDIR=$(KDIR) has no Makefile, so it is no kernel build folder"; \
+		fi >&2; exit 1; }
 	@echo "building rdma_ucmx.ko for $(KDIR)"
+	@[ "$(origin KDIR)" != file ] || [ -e /lib/modules/$(running)/build ] || \
+		echo "note: the running kernel, $(running), has no headers here, so the" \
+		     "module will not load into it: apt-get install linux-headers-$(running)"
 	$(call build-module,$(build)/module,$(KDIR))
 
 .PHONY: vm-module
@@ -73,9 +81,11 @@ vm-modules: prepare
 
 .PHONY: demo
 demo: prepare ## show what migration does, over soft-RoCE in a VM
-	+$(MAKE) -s --no-print-directory vm-module KERNEL=debian
-	+$(MAKE) -s --no-print-directory examples
-	user/examples/demo
+	@echo "building module, library and program"
+	+@$(MAKE) -s --no-print-directory vm-module KERNEL=debian 2>&1 | \
+		{ grep -v 'Skipping BTF' || :; }; exit $${PIPESTATUS[0]}
+	+@$(MAKE) -s --no-print-directory examples
+	@user/examples/demo
 
 .PHONY: check
 check: vm-modules examples ## all tests: sources, KUnit, VM, programs
@@ -100,10 +110,12 @@ install: user ## install library and headers; DESTDIR, PREFIX, libdir
 	ln -sfn ../librdmacmx.so.1 $(DESTDIR)$(libdir)/rdma_ucmx/librdmacm.so.1
 	install -m 644 include/uapi/rdma/rdma_ucmx.h \
 		user/include/rdma/rdma_cmx.h $(DESTDIR)$(includedir)/rdma
+	@if [ -z "$(DESTDIR)" ] && [ -w /etc/ld.so.cache ]; then ldconfig; \
+	else echo "then, where it is installed: ldconfig"; fi
 
 .PHONY: modules_install
-modules_install: modules ## install rdma_ucmx.ko for KDIR
-	$(MAKE) -C $(KDIR) M=$(build)/module modules_install
+modules_install: modules ## install rdma_ucmx.ko for KDIR; INSTALL_MOD_PATH
+	$(MAKE) -C $(KDIR) M=$(build)/module CONFIG_MODULE_SIG_ALL= modules_install
 
 .PHONY: clean
 clean: ## remove what was built here; the cache with the test kernels stays
