@@ -163,7 +163,7 @@ static void move_held(const struct range *range, struct reader *target)
 	if (!move_finish(held, task))
 		say("   => THE HELD ONE HAS NOT MOVED, or the call did not return.\n");
 	else if (held->early)
-		say("   => The held one moved after %.2f s, WORKER 2 NOT BEING THROUGH.\n",
+		say("   => The held one moved after %.2f s, TOO EARLY: worker 2 still held it.\n",
 		    held->took / 1e9);
 	else
 		say("   => The held one moved after %.2f s, when worker 2 was through.\n",

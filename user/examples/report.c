@@ -77,9 +77,9 @@ static void print_rows(FILE *file)
 	    "%.0f", ledger.overtaken);
 	row(file, "  out of order, or not expected at all", "%.0f",
 	    ledger.disordered + ledger.unexpected);
-	row(file, "  that sleeping readers were not woken for", "%.0f",
+	row(file, "  whose reader was not woken", "%.0f",
 	    ledger.late);
-	row(file, "  ... and that lay there for up to (seconds)", "%.1f",
+	row(file, "  the longest that one of these lay unread (seconds)", "%.1f",
 	    ledger.latest / 1e9);
 	row(file, "migrations", "%.0f", ledger.migrations + ledger.stuck);
 	row(file, "  of the listener", "%.0f", ledger.listener_migrations);

@@ -84,7 +84,7 @@ static void sit(struct reader *reader)
 	pthread_mutex_lock(&ledger.lock);
 	sitting = true;
 	reader->busy = true;
-	reader->doing = "sits on it";
+	reader->doing = "holds it";
 	pthread_cond_broadcast(&ledger.changed);
 	while (!let_go && !reader->stop)
 		pthread_cond_wait(&ledger.changed, &ledger.lock);
