@@ -358,6 +358,32 @@ int ucmx_event_raise(struct ucmx_id *id, struct ucmx_event *event)
 }
 
 /**
+ * ucmx_event_write - a command raises an event
+ * @id: whose event
+ * @event: on no list, with its record filled in; the caller's after an error
+ *
+ * Return: 0, -ENOENT if the id is dying, or -ENOSPC if too many of them were
+ * not acknowledged.
+ */
+int ucmx_event_write(struct ucmx_id *id, struct ucmx_event *event)
+{
+	struct ucmx_channel *channel = ucmx_id_lock(id);
+	int err = 0;
+
+	if (id->dying) {
+		err = -ENOENT;
+	} else if (id->n_written >= READ_ONCE(ucmx_max_user_events)) {
+		err = -ENOSPC;
+	} else {
+		event->written = true;
+		id->n_written++;
+		ucmx_event_append(channel, id, event);
+	}
+	spin_unlock(&channel->lock);
+	return err;
+}
+
+/**
  * ucmx_request_raise - a connection request has arrived
  * @listener: the listener
  * @event: on no list, with its record filled in

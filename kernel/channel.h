@@ -21,6 +21,7 @@
 
 #include <rdma/rdma_ucmx.h>
 
+struct ucmx_group;
 struct ucmx_id;
 
 /**
@@ -34,6 +35,7 @@ struct ucmx_id;
  * @n_outstanding: outstanding events of the ids owned (@lock)
  * @contended: a non-blocking reader was turned away by @read_mutex (@lock)
  * @closed: the file is gone, no id can come any more (@lock)
+ * @shut_down: readers are turned away (@lock)
  * @read_mutex: held over taking an event and copying it out, so that an event
  *	        that is put back is still the first; outside of @lock
  * @n_ids: ids owned, unread children included, and room promised to migrations
@@ -50,6 +52,7 @@ struct ucmx_channel {
 	u32 n_outstanding;
 	bool contended;
 	bool closed;
+	bool shut_down;
 	struct mutex read_mutex;
 	atomic_t n_ids;
 	refcount_t ref;
@@ -69,6 +72,8 @@ enum ucmx_room {
 	UCMX_ROOM_REJECTED,
 	UCMX_ROOM_DISCONNECTED,
 	UCMX_ROOM_TIMEWAIT_EXIT,
+	/* Likewise, but a multicast group's instead of the id's. */
+	UCMX_ROOM_GROUP,
 	/* Not kept: a request's, allocated when it arrives. */
 	UCMX_ROOM_NONE,
 };
@@ -84,10 +89,12 @@ enum ucmx_room {
  *	    (lock of the id's channel)
  * @id: whose event it is, set when it is raised
  * @child: with a connection request, the child until it is read
+ * @group: of a multicast event, the group; it is there while the event is
  * @taken: when it was read (CLOCK_MONOTONIC)
  * @reader: who read it
  * @room: what kind of room it is
  * @urgent: delivered even while its id is unclaimed
+ * @written: raised by a command, counts against the id's limit
  * @copying: a reader is copying it to user memory
  * @acked: acknowledged while it was being copied
  * @capacity: bytes of @record
@@ -99,10 +106,12 @@ struct ucmx_event {
 	struct list_head queued;
 	struct ucmx_id *id;
 	struct ucmx_id *child;
+	struct ucmx_group *group;
 	ktime_t taken;
 	struct pid *reader;
 	u8 room;
 	bool urgent;
+	bool written;
 	bool copying;
 	bool acked;
 	u32 capacity;
@@ -145,6 +154,7 @@ void ucmx_channel_unqueue(struct ucmx_channel *channel,
 void ucmx_channel_wake(struct ucmx_channel *channel, unsigned int n);
 
 int ucmx_event_raise(struct ucmx_id *id, struct ucmx_event *event);
+int ucmx_event_write(struct ucmx_id *id, struct ucmx_event *event);
 int ucmx_request_raise(struct ucmx_id *listener, struct ucmx_event *event,
 		       struct ucmx_id *child);
 
@@ -153,6 +163,7 @@ ssize_t ucmx_channel_read(struct ucmx_channel *channel, char __user *buf,
 __poll_t ucmx_channel_poll(struct ucmx_channel *channel, struct file *file,
 			   poll_table *wait);
 int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq);
+void ucmx_channel_shut_down(struct ucmx_channel *channel);
 
 /* read.c, for what ends otherwise than by an acknowledgement. */
 void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event);

@@ -46,8 +46,24 @@ static void ucmx_cm_free(struct ucmx_id *id)
 	kmem_cache_free(ucmx_cm_cache, cm);
 }
 
+/* What an id's receiver wants to know of it; less, if its device is gone. */
+static void ucmx_cm_describe(struct ucmx_id *id, struct ucmx_event *event)
+{
+	struct ucmx_cm *cm = container_of(id, struct ucmx_cm, id);
+
+	if (!ucmx_users_get(id)) {
+		ucmx_event_announce(event, cm, false);
+		return;
+	}
+	rdma_lock_handler(cm->cm_id);
+	ucmx_event_announce(event, cm, true);
+	rdma_unlock_handler(cm->cm_id);
+	ucmx_users_put(id);
+}
+
 static const struct ucmx_id_ops ucmx_cm_ops = {
 	.release = ucmx_cm_release,
+	.describe = ucmx_cm_describe,
 	.free = ucmx_cm_free,
 };
 
@@ -66,6 +82,13 @@ static struct ucmx_cm *ucmx_cm_alloc(gfp_t gfp)
 	return cm;
 }
 
+static void ucmx_cm_set(struct ucmx_cm *cm, struct rdma_cm_id *cm_id)
+{
+	cm->cm_id = cm_id;
+	cm->port_space = cm_id->ps;
+	cm->qp_type = cm_id->qp_type;
+}
+
 /* A request: the new rdma_cm_id stays ours if we return 0. */
 static int ucmx_cm_request(struct ucmx_id *listener, struct rdma_cm_id *cm_id,
 			   const struct rdma_cm_event *cm_event)
@@ -77,12 +100,12 @@ static int ucmx_cm_request(struct ucmx_id *listener, struct rdma_cm_id *cm_id,
 	child = ucmx_cm_alloc(UCMX_GFP_REQUEST);
 	if (IS_ERR(child))
 		return PTR_ERR(child);
-	child->cm_id = cm_id;
+	ucmx_cm_set(child, cm_id);
 	child->answerable = true;
 	err = ucmx_cm_make_room_unseen(child, UCMX_GFP_REQUEST);
 	if (err)
 		goto abort;
-	event = ucmx_cm_request_event(UCMX_GFP_REQUEST);
+	event = ucmx_cm_large_event(UCMX_GFP_REQUEST);
 	if (!event) {
 		err = -ENOMEM;
 		goto abort;
@@ -158,7 +181,7 @@ struct ucmx_cm *ucmx_cm_create(enum rdma_ucm_port_space port_space,
 		ucmx_id_abort(&cm->id);
 		return ERR_CAST(cm_id);
 	}
-	cm->cm_id = cm_id;
+	ucmx_cm_set(cm, cm_id);
 	return cm;
 }
 

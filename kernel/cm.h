@@ -17,12 +17,16 @@
  * @cm_id: set before the id is seen, and valid for who has it by ucmx_cm_begin()
  *	   and in callbacks
  * @answerable: there is a request or a response to accept or reject
+ * @port_space: port space
+ * @qp_type: type of queue pair
  * @memcg: of a listener, who pays for requests; set once, before it listens
  */
 struct ucmx_cm {
 	struct ucmx_id id;
 	struct rdma_cm_id *cm_id;
 	bool answerable;
+	u16 port_space;
+	u8 qp_type;
 	struct mem_cgroup *memcg;
 };
 
@@ -51,9 +55,13 @@ int ucmx_cm_make_room(struct ucmx_cm *cm, enum ucmx_room room);
 int ucmx_cm_make_room_unseen(struct ucmx_cm *cm, gfp_t gfp);
 struct ucmx_event *ucmx_cm_take_room(struct ucmx_id *id,
 				     const struct rdma_cm_event *event);
-struct ucmx_event *ucmx_cm_request_event(gfp_t gfp);
+struct ucmx_event *ucmx_cm_large_event(gfp_t gfp);
 void ucmx_event_fill(struct ucmx_event *event, struct rdma_cm_id *cm_id,
 		     const struct rdma_cm_event *cm_event);
+void ucmx_event_announce(struct ucmx_event *event, struct ucmx_cm *cm,
+			 bool alive);
+void ucmx_event_written(struct ucmx_event *event, struct ucmx_cm *cm, u32 type,
+			s32 status, u64 arg);
 void ucmx_fill_route(struct rdma_ucmx_route *route, struct rdma_cm_id *cm_id);
 u32 ucmx_fill_paths(struct rdma_ucmx_path *paths, struct rdma_cm_id *cm_id);
 

@@ -137,12 +137,12 @@ struct ucmx_event *ucmx_cm_take_room(struct ucmx_id *id,
 }
 
 /**
- * ucmx_cm_request_event - allocate a connection request
+ * ucmx_cm_large_event - allocate an event with room for any record
  * @gfp: how to allocate
  *
  * Return: the event or NULL.
  */
-struct ucmx_event *ucmx_cm_request_event(gfp_t gfp)
+struct ucmx_event *ucmx_cm_large_event(gfp_t gfp)
 {
 	return ucmx_event_alloc(UCMX_ROOM_NONE,
 				ucmx_room_capacity(UCMX_ROOM_NONE), gfp);
@@ -249,6 +249,26 @@ static void *ucmx_event_section(struct ucmx_event *event, u32 section,
 	return at;
 }
 
+static void ucmx_event_add_route(struct ucmx_event *event,
+				 struct rdma_cm_id *cm_id)
+{
+	ucmx_fill_route(ucmx_event_section(event, RDMA_UCMX_EVENT_ROUTE,
+					   sizeof(struct rdma_ucmx_route)),
+			cm_id);
+}
+
+static void ucmx_event_add_paths(struct ucmx_event *event,
+				 struct rdma_cm_id *cm_id)
+{
+	struct rdma_ucmx_path *paths;
+
+	if (!cm_id->route.num_pri_alt_paths)
+		return;
+	paths = ucmx_event_section(event, RDMA_UCMX_EVENT_PATHS, 0);
+	event->head.num_paths = ucmx_fill_paths(paths, cm_id);
+	event->head.size += event->head.num_paths * sizeof(*paths);
+}
+
 /**
  * ucmx_event_fill - write the record of an event
  * @event: room for it, zeroed
@@ -263,7 +283,6 @@ void ucmx_event_fill(struct ucmx_event *event, struct rdma_cm_id *cm_id,
 	static const struct ucmx_event_kind unknown;
 	const struct ucmx_event_kind *kind = &unknown;
 	struct rdma_ucmx_event *head = &event->head;
-	struct rdma_ucmx_path *paths;
 
 	if (cm_event->event < ARRAY_SIZE(ucmx_event_kinds))
 		kind = &ucmx_event_kinds[cm_event->event];
@@ -284,12 +303,45 @@ void ucmx_event_fill(struct ucmx_event *event, struct rdma_cm_id *cm_id,
 						  sizeof(struct rdma_ucmx_conn_param)),
 			       &cm_event->param.conn);
 	if (kind->route)
-		ucmx_fill_route(ucmx_event_section(event, RDMA_UCMX_EVENT_ROUTE,
-						   sizeof(struct rdma_ucmx_route)),
-				cm_id);
-	if (kind->paths && cm_id->route.num_pri_alt_paths) {
-		paths = ucmx_event_section(event, RDMA_UCMX_EVENT_PATHS, 0);
-		head->num_paths = ucmx_fill_paths(paths, cm_id);
-		head->size += head->num_paths * sizeof(*paths);
-	}
+		ucmx_event_add_route(event, cm_id);
+	if (kind->paths)
+		ucmx_event_add_paths(event, cm_id);
+}
+
+/**
+ * ucmx_event_announce - write the record of the event that announces an id
+ * @event: room for UCMX_RECORD_MAX bytes, zeroed
+ * @cm: the id
+ * @alive: whether its rdma_cm_id is there; then its handler mutex is held
+ */
+void ucmx_event_announce(struct ucmx_event *event, struct ucmx_cm *cm,
+			 bool alive)
+{
+	event->head.size = sizeof(event->head);
+	event->head.event = RDMA_UCMX_EVENT_TYPE_ARRIVED;
+	event->head.port_space = cm->port_space;
+	event->head.qp_type = cm->qp_type;
+	if (!alive)
+		return;
+	ucmx_event_add_route(event, cm->cm_id);
+	ucmx_event_add_paths(event, cm->cm_id);
+}
+
+/**
+ * ucmx_event_written - write the record of an event that a command raises
+ * @event: room for UCMX_RECORD_MAX bytes, zeroed
+ * @cm: the id
+ * @type: type of the event
+ * @status: its status
+ * @arg: returned with it
+ */
+void ucmx_event_written(struct ucmx_event *event, struct ucmx_cm *cm, u32 type,
+			s32 status, u64 arg)
+{
+	event->head.size = sizeof(event->head);
+	event->head.event = type;
+	event->head.status = status;
+	event->head.port_space = cm->port_space;
+	event->head.qp_type = cm->qp_type;
+	*(u64 *)ucmx_event_section(event, RDMA_UCMX_EVENT_ARG, sizeof(u64)) = arg;
 }

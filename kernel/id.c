@@ -31,10 +31,12 @@
 #include <linux/xarray.h>
 
 #include "channel.h"
+#include "group.h"
 #include "id.h"
 
 unsigned int ucmx_max_ids = 1 << 18;
 unsigned int ucmx_max_channel_ids = 1 << 17;
+unsigned int ucmx_max_user_events = 1024;
 
 static DEFINE_XARRAY_FLAGS(ucmx_handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 ucmx_next_handle;
@@ -60,6 +62,23 @@ void ucmx_id_core_exit(void)
 	destroy_workqueue(ucmx_wq);
 	rcu_barrier();
 	WARN_ON(!xa_empty(&ucmx_handles));
+}
+
+/**
+ * ucmx_users_get - begin to use what the id stands for, outside of a command
+ * @id: the id
+ *
+ * Return: whether there still is something to use.
+ */
+bool ucmx_users_get(struct ucmx_id *id)
+{
+	struct ucmx_channel *channel = ucmx_id_lock(id);
+	bool alive = !id->ended;
+
+	if (alive)
+		refcount_inc(&id->users);
+	spin_unlock(&channel->lock);
+	return alive;
 }
 
 /**
@@ -112,6 +131,7 @@ int ucmx_id_init(struct ucmx_id *id, const struct ucmx_id_ops *ops, gfp_t gfp)
 	id->ops = ops;
 	INIT_LIST_HEAD(&id->of_channel);
 	INIT_LIST_HEAD(&id->room);
+	INIT_LIST_HEAD(&id->groups);
 	INIT_LIST_HEAD(&id->pending);
 	INIT_LIST_HEAD(&id->outstanding);
 	init_waitqueue_head(&id->wait);
@@ -138,6 +158,7 @@ static void ucmx_id_free(struct ucmx_id *id)
 	if (id->channel)
 		ucmx_channel_put(id->channel);
 	ucmx_events_free(&id->room);
+	ucmx_groups_free(&id->groups);
 	mutex_destroy(&id->op_mutex);
 	call_rcu(&id->rcu, ucmx_id_free_rcu);
 }

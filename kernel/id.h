@@ -24,10 +24,12 @@ struct ucmx_id;
  *	     raised any more.  Called once, from a work item, when nobody uses
  *	     the id any more and no sooner than it is dying or its device gone.
  *	     May sleep.
+ * @describe: fill in the record of the event that announces the id; may sleep
  * @free: give the memory back, after a grace period and in any context
  */
 struct ucmx_id_ops {
 	void (*release)(struct ucmx_id *id);
+	void (*describe)(struct ucmx_id *id, struct ucmx_event *event);
 	void (*free)(struct ucmx_id *id);
 };
 
@@ -57,12 +59,15 @@ struct ucmx_migration {
  * @cookie: user space's own name for it (owner's lock)
  * @seq: number of the latest event (owner's lock)
  * @room: room for events to come (owner's lock)
+ * @groups: multicast groups (owner's lock)
+ * @last_group: number of the latest one (owner's lock)
  * @pending: pending events, oldest first (owner's lock)
  * @outstanding: outstanding events, oldest first (owner's lock)
  * @n_pending: events on @pending (owner's lock)
  * @n_outstanding: events on @outstanding (owner's lock)
  * @backlog: of a listener, unread children it may have (owner's lock)
  * @n_unread: unread children (owner's lock)
+ * @n_written: events raised by commands and not acknowledged (owner's lock)
  * @migration: while it is frozen (owner's lock)
  * @claimed: events are delivered (owner's lock)
  * @dying: it was destroyed (owner's lock)
@@ -88,12 +93,15 @@ struct ucmx_id {
 	u64 cookie;
 	u64 seq;
 	struct list_head room;
+	struct list_head groups;
+	u32 last_group;
 	struct list_head pending;
 	struct list_head outstanding;
 	u32 n_pending;
 	u32 n_outstanding;
 	u32 backlog;
 	u32 n_unread;
+	u32 n_written;
 	struct ucmx_migration *migration;
 	bool claimed;
 	bool dying;
@@ -112,9 +120,10 @@ struct ucmx_id {
 int ucmx_id_core_init(void);
 void ucmx_id_core_exit(void);
 
-/* Limits, in all and of one channel; module parameters in main.c. */
+/* Limits: ids in all and of one channel, written events of one id. */
 extern unsigned int ucmx_max_ids;
 extern unsigned int ucmx_max_channel_ids;
+extern unsigned int ucmx_max_user_events;
 
 /*
  * Creation: init, then publish or abort.  A request's child is handed to
@@ -140,6 +149,7 @@ struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id)
 	__acquires(&id->channel->lock);
 struct ucmx_id *ucmx_id_begin(struct ucmx_channel *channel, u32 handle);
 void ucmx_id_end(struct ucmx_id *id);
+bool ucmx_users_get(struct ucmx_id *id);
 void ucmx_users_put(struct ucmx_id *id);
 
 /* Room for events. */
@@ -154,6 +164,7 @@ struct ucmx_event *ucmx_room_take(struct ucmx_id *id, enum ucmx_room room);
 /* What changes in a life. */
 u32 ucmx_id_set_backlog(struct ucmx_id *id, u32 backlog);
 void ucmx_id_claim(struct ucmx_id *id, u64 cookie);
+int ucmx_id_adopt(struct ucmx_id *id, u64 cookie);
 void ucmx_id_device_gone(struct ucmx_id *id);
 void ucmx_id_die(struct ucmx_id *id, struct ucmx_channel *channel,
 		 struct list_head *events);
@@ -192,11 +203,14 @@ void ucmx_id_info(struct ucmx_id *id, struct rdma_ucmx_id_info *info);
  * @wait: how to wait
  * @set_cookie: give the id @cookie and claim it
  * @cookie: see @set_cookie
+ * @announcement: an event that goes ahead of the id's others, or NULL; the
+ *		  call consumes it if it succeeds
  */
 struct ucmx_move {
 	struct ucmx_wait wait;
 	bool set_cookie;
 	u64 cookie;
+	struct ucmx_event *announcement;
 };
 
 int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,

@@ -34,6 +34,9 @@ union ucmx_arg {
 	struct rdma_ucmx_ack_events ack_events;
 	struct rdma_ucmx_list_ids list_ids;
 	struct rdma_ucmx_migrate_id migrate_id;
+	struct rdma_ucmx_adopt_id adopt_id;
+	struct rdma_ucmx_shutdown shutdown;
+	struct rdma_ucmx_write_event write_event;
 };
 
 /**
@@ -74,6 +77,9 @@ static const struct ucmx_cmd_desc ucmx_cmds[] = {
 	UCMX_CMD(ACK_EVENTS, ack_events, acks),
 	UCMX_CMD(LIST_IDS, list_ids, ids),
 	UCMX_CMD(MIGRATE_ID, migrate_id, cookie),
+	UCMX_CMD(ADOPT_ID, adopt_id, cookie),
+	UCMX_CMD(SHUTDOWN, shutdown, flags),
+	UCMX_CMD(WRITE_EVENT, write_event, arg),
 };
 
 /**

@@ -50,5 +50,8 @@ int ucmx_cmd_info(struct ucmx_cmd *cmd);
 int ucmx_cmd_ack_events(struct ucmx_cmd *cmd);
 int ucmx_cmd_list_ids(struct ucmx_cmd *cmd);
 int ucmx_cmd_migrate_id(struct ucmx_cmd *cmd);
+int ucmx_cmd_adopt_id(struct ucmx_cmd *cmd);
+int ucmx_cmd_shutdown(struct ucmx_cmd *cmd);
+int ucmx_cmd_write_event(struct ucmx_cmd *cmd);
 
 #endif /* UCMX_IOCTL_H */

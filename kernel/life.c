@@ -199,6 +199,27 @@ void ucmx_id_claim(struct ucmx_id *id, u64 cookie)
 	spin_unlock(&channel->lock);
 }
 
+/**
+ * ucmx_id_adopt - give an id another cookie, and claim it
+ * @id: the id
+ * @cookie: its cookie
+ *
+ * Return: 0, or -ENOENT if the id is dying.
+ */
+int ucmx_id_adopt(struct ucmx_id *id, u64 cookie)
+{
+	struct ucmx_channel *channel = ucmx_id_lock(id);
+	bool dying = id->dying;
+
+	if (!dying) {
+		id->cookie = cookie;
+		id->claimed = true;
+		ucmx_id_let_go(id, channel);
+	}
+	spin_unlock(&channel->lock);
+	return dying ? -ENOENT : 0;
+}
+
 /*
  * The end
  */

@@ -18,6 +18,8 @@ module_param_named(max_channel_ids, ucmx_max_channel_ids, uint, 0644);
 MODULE_PARM_DESC(max_channel_ids, "Ids of one channel, unread requests included");
 module_param_named(max_backlog, ucmx_max_backlog, uint, 0644);
 MODULE_PARM_DESC(max_backlog, "Unread requests of one listener");
+module_param_named(max_user_events, ucmx_max_user_events, uint, 0644);
+MODULE_PARM_DESC(max_user_events, "Written events of one id that are not acknowledged");
 
 static int ucmx_open(struct inode *inode, struct file *file)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The commands of channels and their ids that rdma_cm has no part in:
- * MIGRATE_ID, ACK_EVENTS, LIST_IDS, INFO.
+ * MIGRATE_ID, ACK_EVENTS, LIST_IDS, INFO, SHUTDOWN.
  */
 #include <linux/file.h>
 #include <linux/sched/signal.h>
@@ -49,17 +49,44 @@ int ucmx_cmd_migrate_id(struct ucmx_cmd *cmd)
 	struct file *target;
 	int err;
 
-	if (arg->flags & ~(RDMA_UCMX_NONBLOCK | RDMA_UCMX_SET_COOKIE))
+	if (arg->flags & ~(RDMA_UCMX_NONBLOCK | RDMA_UCMX_SET_COOKIE |
+			   RDMA_UCMX_ANNOUNCE))
 		return -EOPNOTSUPP;
 	if (!move.set_cookie && arg->cookie)
 		return -EINVAL;
 	target = ucmx_get_channel_file(arg->target_fd);
 	if (IS_ERR(target))
 		return PTR_ERR(target);
+	if (arg->flags & RDMA_UCMX_ANNOUNCE) {
+		move.announcement = ucmx_cm_large_event(GFP_KERNEL_ACCOUNT);
+		if (!move.announcement) {
+			err = -ENOMEM;
+			goto put;
+		}
+	}
 	err = ucmx_id_migrate(cmd->channel, arg->id, target->private_data,
 			      &move);
+	if (err)
+		ucmx_event_free(move.announcement);
+put:
 	fput(target);
 	return err;
+}
+
+/**
+ * ucmx_cmd_shutdown - turn readers away for good
+ * @cmd: struct rdma_ucmx_shutdown
+ *
+ * Return: 0 or an error.
+ */
+int ucmx_cmd_shutdown(struct ucmx_cmd *cmd)
+{
+	struct rdma_ucmx_shutdown *arg = cmd->arg;
+
+	if (arg->flags)
+		return -EOPNOTSUPP;
+	ucmx_channel_shut_down(cmd->channel);
+	return 0;
 }
 
 static int ucmx_ack_chunk(struct ucmx_channel *channel,
@@ -188,7 +215,12 @@ int ucmx_cmd_info(struct ucmx_cmd *cmd)
 
 	if (arg->flags)
 		return -EOPNOTSUPP;
-	arg->out_features = RDMA_UCMX_FEATURE_MIGRATE;
+	arg->out_features = RDMA_UCMX_FEATURE_MIGRATE |
+			    RDMA_UCMX_FEATURE_HAND_OVER |
+			    RDMA_UCMX_FEATURE_SHUTDOWN |
+			    RDMA_UCMX_FEATURE_WRITE_EVENT;
+	arg->out_max_user_events = READ_ONCE(ucmx_max_user_events);
+	arg->out_reserved = 0;
 	arg->out_max_ids = READ_ONCE(ucmx_max_ids);
 	arg->out_max_channel_ids = READ_ONCE(ucmx_max_channel_ids);
 	arg->out_max_backlog = READ_ONCE(ucmx_max_backlog);

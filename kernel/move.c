@@ -30,7 +30,20 @@ static bool ucmx_id_may_move(struct ucmx_id *id, const struct ucmx_wait *wait)
 	return id->dying || !ucmx_id_unheld(id, wait);
 }
 
-/* The held event counts as acknowledged, the new cookie as a claim. */
+/* Ahead of what is pending, though it has happened last. */
+static void ucmx_move_announce(struct ucmx_id *id, struct ucmx_event *event)
+{
+	event->id = id;
+	event->urgent = true;
+	event->head.seq = ++id->seq;
+	list_add(&event->of_id, &id->pending);
+	id->n_pending++;
+}
+
+/*
+ * The held event counts as acknowledged, the new cookie as a claim, and the
+ * announcement is the first to be delivered.
+ */
 static void ucmx_move_finish(struct ucmx_id *id, struct ucmx_channel *owner,
 			     const struct ucmx_move *move)
 {
@@ -45,6 +58,8 @@ static void ucmx_move_finish(struct ucmx_id *id, struct ucmx_channel *owner,
 		id->cookie = move->cookie;
 		id->claimed = true;
 	}
+	if (move->announcement)
+		ucmx_move_announce(id, move->announcement);
 }
 
 /*
@@ -69,7 +84,7 @@ static int ucmx_move_freeze(struct ucmx_id *id, struct ucmx_channel *source,
 	err = unheld ? ucmx_wait_is_over(wait) : 0;
 	if (err)
 		return err;
-	if (target == source && !unheld) {
+	if (target == source && !unheld && !move->announcement) {
 		ucmx_move_finish(id, source, move);
 		ucmx_id_let_go(id, source);
 		return 0;
@@ -167,6 +182,8 @@ int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,
 	spin_unlock(&owner->lock);
 	if (frozen) {
 		err = ucmx_id_wait(id, &move->wait, ucmx_id_may_move);
+		if (!err && move->announcement)
+			id->ops->describe(id, move->announcement);
 		err = ucmx_move_end(id, source, &migration, move, err);
 	}
 	ucmx_id_put(id);

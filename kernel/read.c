@@ -16,6 +16,7 @@
 #include <linux/uaccess.h>
 
 #include "channel.h"
+#include "group.h"
 #include "id.h"
 
 /*
@@ -24,6 +25,8 @@
  */
 static bool ucmx_event_wants_spare(const struct ucmx_event *event)
 {
+	if (event->group)
+		return list_empty(&event->group->room);
 	return event->room >= UCMX_ROOM_FIRST_UNASKED &&
 	       event->room != UCMX_ROOM_NONE &&
 	       event->room != UCMX_ROOM_DEVICE_REMOVAL &&
@@ -53,11 +56,16 @@ static void ucmx_event_take(struct ucmx_channel *channel,
 		event->head.id = id->handle;
 		event->head.cookie = id->cookie;
 	}
+	if (event->group) {
+		event->head.group = event->group->number;
+		event->head.listen_cookie = event->group->cookie;
+		event->group->n_outstanding++;
+	}
 }
 
 /*
  * Take the first event if its record fits into @len bytes: NULL if there is no
- * event, -EINVAL if it does not fit, -EAGAIN if @spare must first be room for
+ * event, -ESHUTDOWN, -EINVAL if it does not fit, -EAGAIN if @spare must first be room for
  * *@need bytes.
  */
 static struct ucmx_event *ucmx_channel_take(struct ucmx_channel *channel,
@@ -68,6 +76,8 @@ static struct ucmx_event *ucmx_channel_take(struct ucmx_channel *channel,
 	struct ucmx_event *event;
 
 	lockdep_assert_held(&channel->lock);
+	if (channel->shut_down)
+		return ERR_PTR(-ESHUTDOWN);
 	event = list_first_entry_or_null(&channel->events, struct ucmx_event,
 					 queued);
 	if (!event)
@@ -79,7 +89,10 @@ static struct ucmx_event *ucmx_channel_take(struct ucmx_channel *channel,
 		if (!*spare || (*spare)->capacity < *need)
 			return ERR_PTR(-EAGAIN);
 		(*spare)->room = event->room;
-		list_add_tail(&(*spare)->of_id, &event->id->room);
+		(*spare)->group = event->group;
+		list_add_tail(&(*spare)->of_id,
+			      event->group ? &event->group->room :
+					     &event->id->room);
 		*spare = NULL;
 	}
 	ucmx_event_take(channel, event);
@@ -116,7 +129,7 @@ static void ucmx_event_put_back(struct ucmx_channel *channel,
 	event->reader = NULL;
 	id->n_outstanding--;
 	channel->n_outstanding--;
-	if (id->dying) {
+	if (ucmx_group_settled(event) || id->dying) {
 		list_move(&event->of_id, dropped);
 		if (event->child)
 			ucmx_id_orphan(event->child, channel, dropped);
@@ -194,7 +207,7 @@ static bool ucmx_channel_readable(struct ucmx_channel *channel)
 	bool readable;
 
 	spin_lock(&channel->lock);
-	readable = !list_empty(&channel->events);
+	readable = !list_empty(&channel->events) || channel->shut_down;
 	spin_unlock(&channel->lock);
 	return readable;
 }
@@ -239,7 +252,7 @@ static void ucmx_channel_unlock_read(struct ucmx_channel *channel)
  * @nonblock: fail instead of waiting for an event
  *
  * Return: bytes read; -EINVAL if not even one record fits, -EAGAIN,
- * -ERESTARTSYS, -EFAULT, or -ENOMEM.  After an error nothing was read.
+ * -ERESTARTSYS, -ESHUTDOWN, -EFAULT, or -ENOMEM.  After an error nothing was read.
  */
 ssize_t ucmx_channel_read(struct ucmx_channel *channel, char __user *buf,
 			  size_t len, bool nonblock)
@@ -274,8 +287,26 @@ ssize_t ucmx_channel_read(struct ucmx_channel *channel, char __user *buf,
 __poll_t ucmx_channel_poll(struct ucmx_channel *channel, struct file *file,
 			   poll_table *wait)
 {
+	__poll_t mask = 0;
+
 	poll_wait(file, &channel->wait, wait);
-	return ucmx_channel_readable(channel) ? EPOLLIN | EPOLLRDNORM : 0;
+	if (ucmx_channel_readable(channel))
+		mask = EPOLLIN | EPOLLRDNORM;
+	if (READ_ONCE(channel->shut_down))
+		mask |= EPOLLHUP;
+	return mask;
+}
+
+/**
+ * ucmx_channel_shut_down - turn readers away for good
+ * @channel: the channel
+ */
+void ucmx_channel_shut_down(struct ucmx_channel *channel)
+{
+	spin_lock(&channel->lock);
+	WRITE_ONCE(channel->shut_down, true);
+	wake_up_all(&channel->wait);
+	spin_unlock(&channel->lock);
 }
 
 /*
@@ -321,6 +352,8 @@ void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event)
 	list_del(&event->of_id);
 	id->n_outstanding--;
 	channel->n_outstanding--;
+	id->n_written -= event->written;
+	ucmx_group_settled(event);
 	ucmx_event_free(event);
 	ucmx_id_drained(id);
 }

@@ -62,6 +62,12 @@ enum {
 	RDMA_UCMX_CMD_ACK_EVENTS,
 	RDMA_UCMX_CMD_LIST_IDS,
 	RDMA_UCMX_CMD_MIGRATE_ID,
+	RDMA_UCMX_CMD_ADOPT_ID,
+	RDMA_UCMX_CMD_SHUTDOWN,
+	RDMA_UCMX_CMD_WRITE_EVENT,
+	RDMA_UCMX_CMD_JOIN_MCAST,
+	RDMA_UCMX_CMD_LEAVE_MCAST,
+	RDMA_UCMX_CMD_GET_OPTION,
 };
 
 #define RDMA_UCMX_IO(cmd)		_IO(RDMA_UCMX_IOC_TYPE, (cmd))
@@ -83,6 +89,12 @@ enum {
 #define RDMA_UCMX_ACK_EVENTS		RDMA_UCMX_IO(RDMA_UCMX_CMD_ACK_EVENTS)
 #define RDMA_UCMX_LIST_IDS		RDMA_UCMX_IO(RDMA_UCMX_CMD_LIST_IDS)
 #define RDMA_UCMX_MIGRATE_ID		RDMA_UCMX_IO(RDMA_UCMX_CMD_MIGRATE_ID)
+#define RDMA_UCMX_ADOPT_ID		RDMA_UCMX_IO(RDMA_UCMX_CMD_ADOPT_ID)
+#define RDMA_UCMX_SHUTDOWN		RDMA_UCMX_IO(RDMA_UCMX_CMD_SHUTDOWN)
+#define RDMA_UCMX_WRITE_EVENT		RDMA_UCMX_IO(RDMA_UCMX_CMD_WRITE_EVENT)
+#define RDMA_UCMX_JOIN_MCAST		RDMA_UCMX_IO(RDMA_UCMX_CMD_JOIN_MCAST)
+#define RDMA_UCMX_LEAVE_MCAST		RDMA_UCMX_IO(RDMA_UCMX_CMD_LEAVE_MCAST)
+#define RDMA_UCMX_GET_OPTION		RDMA_UCMX_IO(RDMA_UCMX_CMD_GET_OPTION)
 
 #define RDMA_UCMX_MAX_PRIVATE_DATA	256
 #define RDMA_UCMX_MAX_PATHS		2
@@ -282,6 +294,16 @@ struct rdma_ucmx_qp_attr {
 #define RDMA_UCMX_EVENT_UD	(1U << 1)	/* struct rdma_ucmx_ud_param */
 #define RDMA_UCMX_EVENT_ROUTE	(1U << 2)	/* struct rdma_ucmx_route */
 #define RDMA_UCMX_EVENT_PATHS	(1U << 3)	/* struct rdma_ucmx_path[num_paths] */
+#define RDMA_UCMX_EVENT_ARG	(1U << 4)	/* __u64, of a written event */
+
+/*
+ * Events that not every rdma_cm knows: those that WRITE_EVENT raises, with the
+ * numbers they have where it does, and that of an id that has arrived by a
+ * migration that was to be announced.
+ */
+#define RDMA_UCMX_EVENT_TYPE_USER	18
+#define RDMA_UCMX_EVENT_TYPE_INTERNAL	19
+#define RDMA_UCMX_EVENT_TYPE_ARRIVED	128
 
 /*
  * A read with a buffer of this size always has room for a record, and returns
@@ -301,11 +323,11 @@ struct rdma_ucmx_qp_attr {
  * @id: handle of the id; with CONNECT_REQUEST that of the new one
  * @listen_id: with CONNECT_REQUEST handle of the listener, else 0
  * @cookie: cookie of @id, 0 with CONNECT_REQUEST
- * @listen_cookie: cookie of @listen_id
+ * @listen_cookie: cookie of @listen_id, or of @group
  * @port_space: enum rdma_ucm_port_space of @id
  * @qp_type: enum ib_qp_type of @id
  * @num_paths: how many path records follow
- * @reserved: zero
+ * @group: of a multicast event, number of the group among those of @id, else 0
  * @ece: ECE options of the peer
  *
  * A CONNECT_REQUEST is an event of the listener: it is acknowledged by
@@ -324,12 +346,17 @@ struct rdma_ucmx_event {
 	__u16 port_space;
 	__u8  qp_type;
 	__u8  num_paths;
-	__u32 reserved;
+	__u32 group;
 	struct rdma_ucmx_ece ece;
 };
 
 /* Bits of out_features; a bit is never given another meaning. */
 #define RDMA_UCMX_FEATURE_MIGRATE	(1ULL << 0)	/* MIGRATE_ID */
+#define RDMA_UCMX_FEATURE_HAND_OVER	(1ULL << 1)	/* ANNOUNCE, ADOPT_ID */
+#define RDMA_UCMX_FEATURE_SHUTDOWN	(1ULL << 2)	/* SHUTDOWN */
+#define RDMA_UCMX_FEATURE_WRITE_EVENT	(1ULL << 3)	/* WRITE_EVENT */
+#define RDMA_UCMX_FEATURE_MULTICAST	(1ULL << 4)	/* JOIN_MCAST, LEAVE_MCAST */
+#define RDMA_UCMX_FEATURE_GET_OPTION	(1ULL << 5)	/* GET_OPTION */
 
 /**
  * struct rdma_ucmx_info - ioctl(RDMA_UCMX_INFO)
@@ -342,6 +369,9 @@ struct rdma_ucmx_event {
  * @out_ids: ids of this channel, unread requests included
  * @out_pending: events that could be read from this channel now
  * @out_outstanding: events read from this channel and not yet acknowledged
+ * @out_max_user_events: limit of written events of one id that were not
+ *                       acknowledged
+ * @out_reserved: zero
  *
  * What the module can do, and how this channel is.
  */
@@ -355,6 +385,8 @@ struct rdma_ucmx_info {
 	__u32 out_ids;
 	__u32 out_pending;
 	__u32 out_outstanding;
+	__u32 out_max_user_events;
+	__u32 out_reserved;
 };
 
 /**
@@ -384,6 +416,8 @@ struct rdma_ucmx_create_id {
 #define RDMA_UCMX_NONBLOCK		(1U << 0)
 /* MIGRATE_ID: give the id the cookie of the struct. */
 #define RDMA_UCMX_SET_COOKIE		(1U << 1)
+/* MIGRATE_ID: tell the target's reader, by an event ahead of all others. */
+#define RDMA_UCMX_ANNOUNCE		(1U << 2)
 
 /**
  * struct rdma_ucmx_destroy_id - ioctl(RDMA_UCMX_DESTROY_ID)
@@ -718,7 +752,7 @@ struct rdma_ucmx_list_ids {
  * @size: sizeof(struct rdma_ucmx_migrate_id)
  * @id: handle of the id, on this channel
  * @target_fd: the channel it goes to
- * @flags: RDMA_UCMX_NONBLOCK, RDMA_UCMX_SET_COOKIE
+ * @flags: RDMA_UCMX_NONBLOCK, RDMA_UCMX_SET_COOKIE, RDMA_UCMX_ANNOUNCE
  * @deadline: CLOCK_MONOTONIC nanoseconds until which to wait, 0 for ever
  * @held_seq: an unacknowledged event of @id in the caller's hand, or 0; it
  *            counts as acknowledged if and only if the call succeeds
@@ -728,6 +762,11 @@ struct rdma_ucmx_list_ids {
  * Move an id and its pending events, of a listener its unread requests too, to
  * another channel, once none of its events is unacknowledged.  Either all of
  * it happens or nothing.
+ *
+ * With RDMA_UCMX_ANNOUNCE the target first gets an event of the type
+ * RDMA_UCMX_EVENT_TYPE_ARRIVED, an event of the id like any other, that says
+ * what a request says of its id: address, device, paths.  Its number is higher
+ * than those of the events that come with the id.
  *
  * EBADF: @target_fd is not open.  EINVAL: it is no channel, or @held_seq is
  * not an unacknowledged event of the id.  EBUSY: another migration of the id
@@ -742,6 +781,126 @@ struct rdma_ucmx_migrate_id {
 	__aligned_u64 deadline;
 	__aligned_u64 held_seq;
 	__aligned_u64 cookie;
+};
+
+/**
+ * struct rdma_ucmx_adopt_id - ioctl(RDMA_UCMX_ADOPT_ID)
+ * @size: sizeof(struct rdma_ucmx_adopt_id)
+ * @id: handle of the id
+ * @cookie: its cookie from now on
+ *
+ * Give an id another cookie.  An id not yet accepted counts as accepted by it:
+ * its events are delivered.
+ */
+struct rdma_ucmx_adopt_id {
+	__u32 size;
+	__u32 id;
+	__aligned_u64 cookie;
+};
+
+/**
+ * struct rdma_ucmx_shutdown - ioctl(RDMA_UCMX_SHUTDOWN)
+ * @size: sizeof(struct rdma_ucmx_shutdown)
+ * @flags: zero
+ *
+ * From now on, and for good, every read of the channel fails with ESHUTDOWN,
+ * those that wait included, and poll says so.  Ids can still be migrated away.
+ */
+struct rdma_ucmx_shutdown {
+	__u32 size;
+	__u32 flags;
+};
+
+/**
+ * struct rdma_ucmx_write_event - ioctl(RDMA_UCMX_WRITE_EVENT)
+ * @size: sizeof(struct rdma_ucmx_write_event)
+ * @id: handle of the id
+ * @event: RDMA_UCMX_EVENT_TYPE_USER or RDMA_UCMX_EVENT_TYPE_INTERNAL
+ * @status: status of the event
+ * @arg: returned with the event
+ *
+ * As rdma_write_cm_event(3).  EINVAL: another type.  ENOSPC: too many that
+ * were not acknowledged.
+ */
+struct rdma_ucmx_write_event {
+	__u32 size;
+	__u32 id;
+	__u32 event;
+	__s32 status;
+	__aligned_u64 arg;
+};
+
+/* Join states of JOIN_MCAST. */
+#define RDMA_UCMX_JOIN_FULL_MEMBER		(1U << 0)
+#define RDMA_UCMX_JOIN_SEND_ONLY_FULL_MEMBER	(1U << 1)
+
+/**
+ * struct rdma_ucmx_join_mcast - ioctl(RDMA_UCMX_JOIN_MCAST)
+ * @size: sizeof(struct rdma_ucmx_join_mcast)
+ * @id: handle of the id
+ * @join_state: one of RDMA_UCMX_JOIN_*
+ * @out_group: number of the group, among those of the id
+ * @cookie: returned with every event of the group
+ * @addr: address of the group
+ *
+ * As rdma_join_multicast_ex(3).  Causes MULTICAST_JOIN or MULTICAST_ERROR, of
+ * the id and of the group.  EADDRINUSE: the id has joined it already.  EINVAL:
+ * unknown family or join state, no device.
+ */
+struct rdma_ucmx_join_mcast {
+	__u32 size;
+	__u32 id;
+	__u32 join_state;
+	__u32 out_group;
+	__aligned_u64 cookie;
+	struct rdma_ucmx_addr addr;
+};
+
+/**
+ * struct rdma_ucmx_leave_mcast - ioctl(RDMA_UCMX_LEAVE_MCAST)
+ * @size: sizeof(struct rdma_ucmx_leave_mcast)
+ * @id: handle of the id
+ * @group: number of the group
+ * @flags: RDMA_UCMX_NONBLOCK
+ * @deadline: CLOCK_MONOTONIC nanoseconds until which to wait, 0 for ever
+ * @held_seq: an unacknowledged event of @group in the caller's hand, or 0; it
+ *            counts as acknowledged if and only if the call succeeds
+ *
+ * Leave a group: its pending events are dropped; then wait until its
+ * unacknowledged events are acknowledged.  Errors as with DESTROY_ID: after
+ * EINTR and ETIMEDOUT it has been left, and only LEAVE_MCAST, which goes on
+ * waiting, finds it, until the last acknowledgement.
+ */
+struct rdma_ucmx_leave_mcast {
+	__u32 size;
+	__u32 id;
+	__u32 group;
+	__u32 flags;
+	__aligned_u64 deadline;
+	__aligned_u64 held_seq;
+};
+
+/**
+ * struct rdma_ucmx_get_option - ioctl(RDMA_UCMX_GET_OPTION)
+ * @size: sizeof(struct rdma_ucmx_get_option)
+ * @id: handle of the id
+ * @level: RDMA_OPTION_ID
+ * @optname: RDMA_OPTION_ID_*
+ * @optval: address of room for the value
+ * @optlen: bytes of that room
+ * @out_optlen: bytes of the value
+ *
+ * The value that was set last.  ENODATA: it was never set, the kernel's choice
+ * holds.  EINVAL: the room is too small.  ENOSYS: unknown level or name.
+ */
+struct rdma_ucmx_get_option {
+	__u32 size;
+	__u32 id;
+	__u32 level;
+	__u32 optname;
+	__aligned_u64 optval;
+	__u32 optlen;
+	__u32 out_optlen;
 };
 
 #endif /* RDMA_UCMX_H */
