@@ -25,6 +25,7 @@
 #include <linux/slab.h>
 
 #include "channel.h"
+#include "group.h"
 #include "id.h"
 
 /*
@@ -126,6 +127,8 @@ void ucmx_event_free(struct ucmx_event *event)
 	if (!event)
 		return;
 	put_pid(event->reader);
+	if (event->group)
+		ucmx_group_put(event->group);
 	kmem_cache_free(ucmx_event_caches[ucmx_event_cache(event->capacity)],
 			event);
 }
@@ -342,19 +345,20 @@ static void ucmx_event_append(struct ucmx_channel *channel, struct ucmx_id *id,
  * @id: whose event
  * @event: on no list, with its record filled in; the call consumes it
  *
- * Return: 0, or -ENOENT if the id is dying and the event was dropped.
+ * Return: 0, or -ENOENT if the id is dying or the event's group was left, and the
+ * event was dropped.
  */
 int ucmx_event_raise(struct ucmx_id *id, struct ucmx_event *event)
 {
 	struct ucmx_channel *channel = ucmx_id_lock(id);
-	bool dying = id->dying;
+	bool late = id->dying || ucmx_group_was_left(event);
 
-	if (!dying)
+	if (!late)
 		ucmx_event_append(channel, id, event);
 	spin_unlock(&channel->lock);
-	if (dying)
+	if (late)
 		ucmx_event_free(event);
-	return dying ? -ENOENT : 0;
+	return late ? -ENOENT : 0;
 }
 
 /**

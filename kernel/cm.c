@@ -135,27 +135,37 @@ static int ucmx_cm_request_charged(struct ucmx_id *listener,
 	return err == -ENOSPC ? -ENOMEM : err;
 }
 
+/**
+ * ucmx_cm_raise - something has happened to an id
+ * @cm: the id; its handler mutex is held
+ * @cm_event: what, anything but a request
+ *
+ * Who has read of a removal finds the id gone.  The end of what the id stands
+ * for waits for the handler mutex, so @cm holds still until that is given back.
+ */
+void ucmx_cm_raise(struct ucmx_cm *cm, const struct rdma_cm_event *cm_event)
+{
+	struct ucmx_event *event = ucmx_cm_take_room(&cm->id, cm_event);
+
+	if (event)
+		ucmx_event_fill(event, cm->cm_id, cm_event);
+	if (cm_event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		ucmx_id_device_gone(&cm->id);
+	if (event)
+		ucmx_event_raise(&cm->id, event);
+}
+
 static int ucmx_cm_handler(struct rdma_cm_id *cm_id,
 			   struct rdma_cm_event *cm_event)
 {
 	struct ucmx_id *id = cm_id->context;
-	struct ucmx_event *event;
+	struct ucmx_cm *cm = container_of(id, struct ucmx_cm, id);
 
 	if (cm_event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return ucmx_cm_request_charged(id, cm_id, cm_event);
 	if (cm_event->event == RDMA_CM_EVENT_CONNECT_RESPONSE)
-		WRITE_ONCE(container_of(id, struct ucmx_cm, id)->answerable, true);
-	event = ucmx_cm_take_room(id, cm_event);
-	if (event)
-		ucmx_event_fill(event, cm_id, cm_event);
-	/*
-	 * Who has read of the removal finds the id gone.  Its end waits for the
-	 * handler mutex, so @id holds still until we return.
-	 */
-	if (cm_event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
-		ucmx_id_device_gone(id);
-	if (event)
-		ucmx_event_raise(id, event);
+		WRITE_ONCE(cm->answerable, true);
+	ucmx_cm_raise(cm, cm_event);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include <linux/memcontrol.h>
 #include <rdma/rdma_cm.h>
+#include <rdma/rdma_user_cm.h>
 
 #include "id.h"
 
@@ -19,6 +20,8 @@
  * @answerable: there is a request or a response to accept or reject
  * @port_space: port space
  * @qp_type: type of queue pair
+ * @options: values of options at level ID (the id's command mutex)
+ * @options_set: which of them were set (likewise)
  * @memcg: of a listener, who pays for requests; set once, before it listens
  */
 struct ucmx_cm {
@@ -27,6 +30,8 @@ struct ucmx_cm {
 	bool answerable;
 	u16 port_space;
 	u8 qp_type;
+	int options[RDMA_OPTION_ID_ACK_TIMEOUT + 1];
+	u8 options_set;
 	struct mem_cgroup *memcg;
 };
 
@@ -45,16 +50,23 @@ struct ucmx_cm *ucmx_cm_create(enum rdma_ucm_port_space port_space,
 			       enum ib_qp_type qp_type);
 void ucmx_cm_abort(struct ucmx_cm *cm);
 
+void ucmx_cm_raise(struct ucmx_cm *cm, const struct rdma_cm_event *cm_event);
+
 struct ucmx_cm *ucmx_cm_begin(struct ucmx_channel *channel, u32 handle);
 struct ucmx_cm *ucmx_cm_begin_device(struct ucmx_channel *channel, u32 handle);
 struct ucmx_cm *ucmx_cm_begin_answer(struct ucmx_channel *channel, u32 handle);
 void ucmx_cm_end(struct ucmx_cm *cm);
+
+/* cm_addr.c */
+int ucmx_get_addr(struct sockaddr_storage *dst,
+		  const struct rdma_ucmx_addr *src, bool may_be_none);
 
 /* event.c */
 int ucmx_cm_make_room(struct ucmx_cm *cm, enum ucmx_room room);
 int ucmx_cm_make_room_unseen(struct ucmx_cm *cm, gfp_t gfp);
 struct ucmx_event *ucmx_cm_take_room(struct ucmx_id *id,
 				     const struct rdma_cm_event *event);
+struct ucmx_group *ucmx_cm_group(const struct rdma_ucmx_addr *addr, u64 cookie);
 struct ucmx_event *ucmx_cm_large_event(gfp_t gfp);
 void ucmx_event_fill(struct ucmx_event *event, struct rdma_cm_id *cm_id,
 		     const struct rdma_cm_event *cm_event);

@@ -88,12 +88,16 @@ int ucmx_cmd_destroy_id(struct ucmx_cmd *cmd)
 	return ucmx_id_destroy(cmd->channel, arg->id, &wait);
 }
 
-/*
- * An address of a family that rdma_cm knows, with nothing behind it; or none,
- * with nothing in it, where that is allowed.
+/**
+ * ucmx_get_addr - turn an address of the uAPI into the kernel's
+ * @dst: filled in
+ * @src: an address of a family that rdma_cm knows, with nothing behind it
+ * @may_be_none: whether none, with nothing in it, will do
+ *
+ * Return: 0 or -EINVAL.
  */
-static int ucmx_get_addr(struct sockaddr_storage *dst,
-			 const struct rdma_ucmx_addr *src, bool may_be_none)
+int ucmx_get_addr(struct sockaddr_storage *dst,
+		  const struct rdma_ucmx_addr *src, bool may_be_none)
 {
 	size_t size = 0;
 

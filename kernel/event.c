@@ -14,6 +14,7 @@
 #include <rdma/rdma_user_cm.h>
 
 #include "cm.h"
+#include "group.h"
 
 #define UCMX_PARAM_MAX	sizeof(struct rdma_ucmx_ud_param)
 
@@ -44,8 +45,8 @@ static const struct ucmx_event_kind ucmx_event_kinds[] = {
 	[RDMA_CM_EVENT_DISCONNECTED]	 = { UCMX_ROOM_DISCONNECTED,
 					     .param = true },
 	[RDMA_CM_EVENT_DEVICE_REMOVAL]	 = { UCMX_ROOM_DEVICE_REMOVAL },
-	[RDMA_CM_EVENT_MULTICAST_JOIN]	 = { UCMX_ROOM_NONE, .param = true },
-	[RDMA_CM_EVENT_MULTICAST_ERROR]	 = { UCMX_ROOM_NONE, .param = true },
+	[RDMA_CM_EVENT_MULTICAST_JOIN]	 = { UCMX_ROOM_GROUP, .param = true },
+	[RDMA_CM_EVENT_MULTICAST_ERROR]	 = { UCMX_ROOM_GROUP, .param = true },
 	[RDMA_CM_EVENT_ADDR_CHANGE]	 = { UCMX_ROOM_ADDR_CHANGE },
 	[RDMA_CM_EVENT_TIMEWAIT_EXIT]	 = { UCMX_ROOM_TIMEWAIT_EXIT },
 };
@@ -63,6 +64,7 @@ static size_t ucmx_room_capacity(enum ucmx_room room)
 	case UCMX_ROOM_UNREACHABLE:
 	case UCMX_ROOM_REJECTED:
 	case UCMX_ROOM_DISCONNECTED:
+	case UCMX_ROOM_GROUP:
 		return head + UCMX_PARAM_MAX;
 	case UCMX_ROOM_ADDR_CHANGE:
 	case UCMX_ROOM_DEVICE_REMOVAL:
@@ -99,11 +101,30 @@ int ucmx_cm_make_room_unseen(struct ucmx_cm *cm, gfp_t gfp)
 	enum ucmx_room room;
 	int err = 0;
 
-	for (room = UCMX_ROOM_FIRST_UNASKED; room < UCMX_ROOM_NONE && !err;
+	for (room = UCMX_ROOM_FIRST_UNASKED; room < UCMX_ROOM_GROUP && !err;
 	     room++)
 		err = ucmx_room_make_unseen(&cm->id, room,
 					    ucmx_room_capacity(room), gfp);
 	return err;
+}
+
+/**
+ * ucmx_cm_group - allocate a multicast group, with room for its events
+ * @addr: its address
+ * @cookie: its cookie
+ *
+ * Return: the group or NULL.
+ */
+struct ucmx_group *ucmx_cm_group(const struct rdma_ucmx_addr *addr, u64 cookie)
+{
+	return ucmx_group_alloc(addr, cookie,
+				ucmx_room_capacity(UCMX_ROOM_GROUP));
+}
+
+/* Of a multicast event this is what rdma_join_multicast() was given. */
+static u32 ucmx_group_number(const struct rdma_cm_event *event)
+{
+	return (unsigned long)event->param.ud.private_data;
 }
 
 /**
@@ -125,6 +146,8 @@ struct ucmx_event *ucmx_cm_take_room(struct ucmx_id *id,
 
 	if (event->event < ARRAY_SIZE(ucmx_event_kinds))
 		room = ucmx_event_kinds[event->event].room;
+	if (room == UCMX_ROOM_GROUP)
+		return ucmx_group_take_room(id, ucmx_group_number(event));
 	if (room != UCMX_ROOM_NONE)
 		taken = ucmx_room_take(id, room);
 	/* An unconnected id's connect is answered so if the queue key is bad. */
@@ -220,16 +243,17 @@ static void ucmx_fill_conn(struct rdma_ucmx_conn_param *dst,
 	dst->valid = 1;
 }
 
+/* A multicast event's private_data is a number, and its length 0. */
 static void ucmx_fill_ud(struct rdma_ucmx_ud_param *dst,
 			 struct rdma_cm_id *cm_id,
 			 const struct rdma_ud_param *src)
 {
 	struct rdma_ah_attr ah_attr = src->ah_attr;
 
-	if (src->private_data)
+	if (src->private_data_len)
 		memcpy(dst->private_data, src->private_data,
 		       src->private_data_len);
-	dst->private_data_len = src->private_data ? src->private_data_len : 0;
+	dst->private_data_len = src->private_data_len;
 	if (cm_id->device)
 		ib_copy_ah_attr_to_user(cm_id->device,
 					(struct ib_uverbs_ah_attr *)&dst->ah_attr,

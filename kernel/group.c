@@ -3,20 +3,22 @@
  * Multicast groups of an id: an event of a group is one of its id, too, and
  * both wait for it.
  *
- * A group is named by a number among those of its id, and that number, never a
- * pointer, is what rdma_cm hands back in its callback: the group may have been
- * left by then.  It is protected by the lock of the id's owner, and goes along
- * when the id is migrated.
+ * A group is named by a number, and that number, never a pointer, is what
+ * rdma_cm hands back in its callback: the group may have been left by then.  It
+ * is protected by the lock of the id's owner, and goes along when the id is
+ * migrated.
  *
  * It has room for two events: the one that says how joining went, and one that
  * may come unasked when the group is lost.  When one is read the room is made
- * anew, as with an id's.
+ * anew, as with an id's.  An event that has left the room holds a reference.
  */
 #include <linux/slab.h>
 
 #include "channel.h"
 #include "group.h"
 #include "id.h"
+
+static atomic_t ucmx_last_group = ATOMIC_INIT(0);
 
 /**
  * ucmx_group_alloc - allocate a group, with room for its events
@@ -37,6 +39,10 @@ struct ucmx_group *ucmx_group_alloc(const struct rdma_ucmx_addr *addr,
 		return NULL;
 	INIT_LIST_HEAD(&group->of_id);
 	INIT_LIST_HEAD(&group->room);
+	/* In a circle, without 0. */
+	do {
+		group->number = atomic_inc_return(&ucmx_last_group);
+	} while (!group->number);
 	group->addr = *addr;
 	group->cookie = cookie;
 	refcount_set(&group->ref, 1);
@@ -47,7 +53,6 @@ struct ucmx_group *ucmx_group_alloc(const struct rdma_ucmx_addr *addr,
 			ucmx_group_put(group);
 			return NULL;
 		}
-		event->group = group;
 		list_add_tail(&event->of_id, &group->room);
 	}
 	return group;
@@ -126,7 +131,7 @@ static u32 ucmx_group_unheld(struct ucmx_id *id, const struct ucmx_group *group,
 /**
  * ucmx_group_add - give an id a group; from now on its events are delivered
  * @id: the id
- * @group: the group, which gets its number
+ * @group: the group, whose reference is the id's from now on if that succeeds
  *
  * Return: 0, -ENOENT if the id is dying, -EADDRINUSE if it has joined a group
  * of that address: rdma_cm could not tell them apart.
@@ -136,17 +141,12 @@ int ucmx_group_add(struct ucmx_id *id, struct ucmx_group *group)
 	struct ucmx_channel *channel = ucmx_id_lock(id);
 	int err = 0;
 
-	if (id->dying) {
+	if (id->dying)
 		err = -ENOENT;
-	} else if (ucmx_group_joined(id, &group->addr)) {
+	else if (ucmx_group_joined(id, &group->addr))
 		err = -EADDRINUSE;
-	} else {
-		/* In a circle, should somebody join and leave for years. */
-		do {
-			group->number = ++id->last_group;
-		} while (!group->number || ucmx_group_find(id, group->number));
+	else
 		list_add_tail(&group->of_id, &id->groups);
-	}
 	spin_unlock(&channel->lock);
 	return err;
 }
@@ -181,7 +181,7 @@ static void ucmx_group_drop_pending(struct ucmx_id *id,
 /**
  * ucmx_group_remove - undo ucmx_group_add() for a join that failed
  * @id: the id
- * @group: the group; the caller has a reference
+ * @group: the group
  */
 void ucmx_group_remove(struct ucmx_id *id, struct ucmx_group *group)
 {
@@ -212,8 +212,11 @@ struct ucmx_event *ucmx_group_take_room(struct ucmx_id *id, u32 number)
 	if (group && !group->left)
 		event = list_first_entry_or_null(&group->room,
 						 struct ucmx_event, of_id);
-	if (event)
+	if (event) {
 		list_del_init(&event->of_id);
+		event->group = group;
+		refcount_inc(&group->ref);
+	}
 	spin_unlock(&channel->lock);
 	return event;
 }
@@ -300,21 +303,24 @@ int ucmx_group_wait(struct ucmx_id *id, struct ucmx_group *group,
 }
 
 /**
+ * ucmx_group_was_left - whether an event comes too late for its group
+ * @event: the event; its owner's lock is held
+ *
+ * Return: true if it can only be dropped.
+ */
+bool ucmx_group_was_left(const struct ucmx_event *event)
+{
+	return event->group && event->group->left;
+}
+
+/**
  * ucmx_group_settled - an event, perhaps a group's, is outstanding no more
  * @event: was outstanding; its owner's lock is held
- *
- * Return: whether the event's group was left, so that the event can only be
- * dropped.
  */
-bool ucmx_group_settled(struct ucmx_event *event)
+void ucmx_group_settled(struct ucmx_event *event)
 {
-	struct ucmx_group *group = event->group;
-	bool left;
-
-	if (!group)
-		return false;
-	left = group->left;
-	group->n_outstanding--;
-	ucmx_group_finish(group);
-	return left;
+	if (!event->group)
+		return;
+	event->group->n_outstanding--;
+	ucmx_group_finish(event->group);
 }

@@ -10,7 +10,7 @@
 /**
  * struct ucmx_group - a multicast group that an id has joined
  * @of_id: in the id's list of groups (owner's lock)
- * @number: what user space calls it, among the groups of its id; not 0
+ * @number: what user space calls it; not 0
  * @cookie: user space's own name for it
  * @addr: its address
  * @room: room for events to come (owner's lock)
@@ -42,6 +42,7 @@ int ucmx_group_leave(struct ucmx_id *id, u32 number,
 int ucmx_group_wait(struct ucmx_id *id, struct ucmx_group *group,
 		    const struct ucmx_wait *wait);
 
-bool ucmx_group_settled(struct ucmx_event *event);
+bool ucmx_group_was_left(const struct ucmx_event *event);
+void ucmx_group_settled(struct ucmx_event *event);
 
 #endif /* UCMX_GROUP_H */

@@ -60,7 +60,6 @@ struct ucmx_migration {
  * @seq: number of the latest event (owner's lock)
  * @room: room for events to come (owner's lock)
  * @groups: multicast groups (owner's lock)
- * @last_group: number of the latest one (owner's lock)
  * @pending: pending events, oldest first (owner's lock)
  * @outstanding: outstanding events, oldest first (owner's lock)
  * @n_pending: events on @pending (owner's lock)
@@ -94,7 +93,6 @@ struct ucmx_id {
 	u64 seq;
 	struct list_head room;
 	struct list_head groups;
-	u32 last_group;
 	struct list_head pending;
 	struct list_head outstanding;
 	u32 n_pending;

@@ -37,6 +37,9 @@ union ucmx_arg {
 	struct rdma_ucmx_adopt_id adopt_id;
 	struct rdma_ucmx_shutdown shutdown;
 	struct rdma_ucmx_write_event write_event;
+	struct rdma_ucmx_join_mcast join_mcast;
+	struct rdma_ucmx_leave_mcast leave_mcast;
+	struct rdma_ucmx_get_option get_option;
 };
 
 /**
@@ -80,6 +83,9 @@ static const struct ucmx_cmd_desc ucmx_cmds[] = {
 	UCMX_CMD(ADOPT_ID, adopt_id, cookie),
 	UCMX_CMD(SHUTDOWN, shutdown, flags),
 	UCMX_CMD(WRITE_EVENT, write_event, arg),
+	UCMX_CMD(JOIN_MCAST, join_mcast, addr),
+	UCMX_CMD(LEAVE_MCAST, leave_mcast, held_seq),
+	UCMX_CMD(GET_OPTION, get_option, out_optlen),
 };
 
 /**

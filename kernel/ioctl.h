@@ -53,5 +53,8 @@ int ucmx_cmd_migrate_id(struct ucmx_cmd *cmd);
 int ucmx_cmd_adopt_id(struct ucmx_cmd *cmd);
 int ucmx_cmd_shutdown(struct ucmx_cmd *cmd);
 int ucmx_cmd_write_event(struct ucmx_cmd *cmd);
+int ucmx_cmd_join_mcast(struct ucmx_cmd *cmd);
+int ucmx_cmd_leave_mcast(struct ucmx_cmd *cmd);
+int ucmx_cmd_get_option(struct ucmx_cmd *cmd);
 
 #endif /* UCMX_IOCTL_H */

@@ -218,7 +218,9 @@ int ucmx_cmd_info(struct ucmx_cmd *cmd)
 	arg->out_features = RDMA_UCMX_FEATURE_MIGRATE |
 			    RDMA_UCMX_FEATURE_HAND_OVER |
 			    RDMA_UCMX_FEATURE_SHUTDOWN |
-			    RDMA_UCMX_FEATURE_WRITE_EVENT;
+			    RDMA_UCMX_FEATURE_WRITE_EVENT |
+			    RDMA_UCMX_FEATURE_MULTICAST |
+			    RDMA_UCMX_FEATURE_GET_OPTION;
 	arg->out_max_user_events = READ_ONCE(ucmx_max_user_events);
 	arg->out_reserved = 0;
 	arg->out_max_ids = READ_ONCE(ucmx_max_ids);

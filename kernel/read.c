@@ -89,7 +89,6 @@ static struct ucmx_event *ucmx_channel_take(struct ucmx_channel *channel,
 		if (!*spare || (*spare)->capacity < *need)
 			return ERR_PTR(-EAGAIN);
 		(*spare)->room = event->room;
-		(*spare)->group = event->group;
 		list_add_tail(&(*spare)->of_id,
 			      event->group ? &event->group->room :
 					     &event->id->room);
@@ -129,7 +128,8 @@ static void ucmx_event_put_back(struct ucmx_channel *channel,
 	event->reader = NULL;
 	id->n_outstanding--;
 	channel->n_outstanding--;
-	if (ucmx_group_settled(event) || id->dying) {
+	ucmx_group_settled(event);
+	if (id->dying || ucmx_group_was_left(event)) {
 		list_move(&event->of_id, dropped);
 		if (event->child)
 			ucmx_id_orphan(event->child, channel, dropped);

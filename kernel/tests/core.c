@@ -37,6 +37,7 @@ static struct kmem_cache *fake_cache_create(const char *name, unsigned int size,
 #include "../id.c"
 #include "../life.c"
 #include "../move.c"
+#include "../group.c"
 
 /* Wait until what has been released is freed. */
 void fake_core_settle(void)
