@@ -32,6 +32,16 @@ static int ucmx_option_size(u32 level, u32 optname)
 	}
 }
 
+/* A wrong length is wrong whatever is there; unknown options have none. */
+static bool ucmx_option_fits(u32 level, u32 optname, u32 optlen)
+{
+	int size = ucmx_option_size(level, optname);
+
+	if (level == RDMA_OPTION_IB && optname == RDMA_OPTION_IB_PATH)
+		return optlen && !(optlen % sizeof(struct ib_path_rec_data));
+	return size < 0 || optlen == size;
+}
+
 static int ucmx_set_value(struct ucmx_cm *cm, u32 optname, int value)
 {
 	switch (optname) {
@@ -48,15 +58,13 @@ static int ucmx_set_value(struct ucmx_cm *cm, u32 optname, int value)
 }
 
 static int ucmx_set_option_id(struct ucmx_cm *cm, u32 optname,
-			      const void *optval, u32 optlen)
+			      const void *optval)
 {
 	int size = ucmx_option_size(RDMA_OPTION_ID, optname);
 	int value, err;
 
 	if (size < 0)
 		return size;
-	if (optlen != size)
-		return -EINVAL;
 	value = size == sizeof(u8) ? *(const u8 *)optval :
 				     !!*(const int *)optval;
 	err = ucmx_set_value(cm, optname, value);
@@ -107,8 +115,6 @@ static int ucmx_set_option_path(struct ucmx_cm *cm, const void *optval,
 	const struct ib_path_rec_data *data;
 	struct sa_path_rec path, opa;
 
-	if (!optlen || optlen % sizeof(*data))
-		return -EINVAL;
 	data = ucmx_find_path(optval, min_t(u32, optlen, PAGE_SIZE) /
 				      sizeof(*data));
 	if (!data || !cm->cm_id->device)
@@ -128,8 +134,7 @@ static int ucmx_set_option(struct ucmx_cm *cm,
 			   const void *optval)
 {
 	if (arg->level == RDMA_OPTION_ID)
-		return ucmx_set_option_id(cm, arg->optname, optval,
-					  arg->optlen);
+		return ucmx_set_option_id(cm, arg->optname, optval);
 	if (arg->level == RDMA_OPTION_IB && arg->optname == RDMA_OPTION_IB_PATH)
 		return ucmx_set_option_path(cm, optval, arg->optlen);
 	return -ENOSYS;
@@ -150,7 +155,8 @@ int ucmx_cmd_set_option(struct ucmx_cmd *cmd)
 
 	if (arg->reserved)
 		return -EINVAL;
-	if (arg->optlen > KMALLOC_MAX_SIZE)
+	if (arg->optlen > KMALLOC_MAX_SIZE ||
+	    !ucmx_option_fits(arg->level, arg->optname, arg->optlen))
 		return -EINVAL;
 	/* Nothing beyond a page is ever looked at. */
 	optval = memdup_user(u64_to_user_ptr(arg->optval),

@@ -261,3 +261,89 @@ int cmd_migrate_id_cookie(int fd, __u32 id, int target_fd, __u64 cookie)
 
 	return ioctl(fd, RDMA_UCMX_MIGRATE_ID, &cmd);
 }
+
+int cmd_adopt_id(int fd, __u32 id, __u64 cookie)
+{
+	struct rdma_ucmx_adopt_id cmd = {
+		.size = sizeof(cmd),
+		.id = id,
+		.cookie = cookie,
+	};
+
+	return ioctl(fd, RDMA_UCMX_ADOPT_ID, &cmd);
+}
+
+int cmd_shutdown(int fd)
+{
+	struct rdma_ucmx_shutdown cmd = { .size = sizeof(cmd) };
+
+	return ioctl(fd, RDMA_UCMX_SHUTDOWN, &cmd);
+}
+
+int cmd_write_event(int fd, __u32 id, __u32 event, __s32 status, __u64 arg)
+{
+	struct rdma_ucmx_write_event cmd = {
+		.size = sizeof(cmd),
+		.id = id,
+		.event = event,
+		.status = status,
+		.arg = arg,
+	};
+
+	return ioctl(fd, RDMA_UCMX_WRITE_EVENT, &cmd);
+}
+
+int cmd_join_mcast(int fd, __u32 id, const struct rdma_ucmx_addr *addr,
+		   __u32 join_state, __u64 cookie, __u32 *group)
+{
+	struct rdma_ucmx_join_mcast cmd = {
+		.size = sizeof(cmd),
+		.id = id,
+		.join_state = join_state,
+		.cookie = cookie,
+		.addr = *addr,
+	};
+	int ret = ioctl(fd, RDMA_UCMX_JOIN_MCAST, &cmd);
+
+	if (!ret)
+		*group = cmd.out_group;
+	return ret;
+}
+
+int cmd_leave_mcast_opt(int fd, __u32 id, __u32 group, __u32 flags,
+			__u64 deadline, __u64 held_seq)
+{
+	struct rdma_ucmx_leave_mcast cmd = {
+		.size = sizeof(cmd),
+		.id = id,
+		.group = group,
+		.flags = flags,
+		.deadline = deadline,
+		.held_seq = held_seq,
+	};
+
+	return ioctl(fd, RDMA_UCMX_LEAVE_MCAST, &cmd);
+}
+
+int cmd_leave_mcast(int fd, __u32 id, __u32 group)
+{
+	return cmd_leave_mcast_opt(fd, id, group, 0, 0, 0);
+}
+
+int cmd_get_option(int fd, __u32 id, __u32 level, __u32 name, void *value,
+		   __u32 *len)
+{
+	struct rdma_ucmx_get_option cmd = {
+		.size = sizeof(cmd),
+		.id = id,
+		.level = level,
+		.optname = name,
+		.optval = (uintptr_t)value,
+		.optlen = *len,
+	};
+	int ret = ioctl(fd, RDMA_UCMX_GET_OPTION, &cmd);
+
+	if (!ret)
+		*len = cmd.out_optlen;
+	return ret;
+}

@@ -33,6 +33,9 @@ enum {
 	EV_MULTICAST_ERROR,
 	EV_ADDR_CHANGE,
 	EV_TIMEWAIT_EXIT,
+	EV_USER = RDMA_UCMX_EVENT_TYPE_USER,
+	EV_INTERNAL = RDMA_UCMX_EVENT_TYPE_INTERNAL,
+	EV_ARRIVED = RDMA_UCMX_EVENT_TYPE_ARRIVED,
 };
 
 int cmd_info(int fd, struct rdma_ucmx_info *info);
@@ -69,5 +72,16 @@ int cmd_migrate_id(int fd, __u32 id, int target_fd);
 int cmd_migrate_id_opt(int fd, __u32 id, int target_fd, __u32 flags,
 		       __u64 deadline, __u64 held_seq);
 int cmd_migrate_id_cookie(int fd, __u32 id, int target_fd, __u64 cookie);
+int cmd_adopt_id(int fd, __u32 id, __u64 cookie);
+int cmd_shutdown(int fd);
+int cmd_write_event(int fd, __u32 id, __u32 event, __s32 status, __u64 arg);
+int cmd_join_mcast(int fd, __u32 id, const struct rdma_ucmx_addr *addr,
+		   __u32 join_state, __u64 cookie, __u32 *group);
+int cmd_leave_mcast(int fd, __u32 id, __u32 group);
+int cmd_leave_mcast_opt(int fd, __u32 id, __u32 group, __u32 flags,
+			__u64 deadline, __u64 held_seq);
+/* @len: bytes of room, then of the value. */
+int cmd_get_option(int fd, __u32 id, __u32 level, __u32 name, void *value,
+		   __u32 *len);
 
 #endif /* SELFTESTS_CMD_H */

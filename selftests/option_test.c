@@ -3,6 +3,7 @@
  * Options and binding: the same errors for the same mistakes as with rdma_ucm.
  */
 #include <string.h>
+#include <sys/mman.h>
 
 #include "scene.h"
 #include "test.h"
@@ -270,6 +271,72 @@ TEST_F(option, resolving_an_unreachable_address)
 		EXPECT_GT(0, ev.head.status);
 	}
 	test_ok(cmd_destroy_id(self->fd, self->fresh));
+}
+
+#define GET(id, name, value) ({						\
+	__u32 _len = sizeof(value);					\
+	int _ret = cmd_get_option(self->fd, self->id, LEVEL_ID, name,	\
+				  &(value), &_len);			\
+									\
+	if (!_ret)							\
+		EXPECT_EQ(sizeof(value), _len);				\
+	_ret;								\
+})
+
+TEST_F(option, get_tells_what_was_set)
+{
+	__u8 byte = 0, tos = 96, timeout = 14;
+	int word = 0, yes = 7, no = 0;
+
+	test_err(ENODATA, GET(fresh, OPT_TOS, byte));
+	test_err(ENODATA, GET(fresh, OPT_REUSEADDR, word));
+	test_ok(SET(fresh, OPT_TOS, tos));
+	test_ok(GET(fresh, OPT_TOS, byte));
+	EXPECT_EQ(96, byte);
+	test_ok(SET(fresh, OPT_ACK_TIMEOUT, timeout));
+	test_ok(GET(fresh, OPT_ACK_TIMEOUT, byte));
+	EXPECT_EQ(14, byte);
+	test_ok(SET(fresh, OPT_REUSEADDR, yes));
+	test_ok(GET(fresh, OPT_REUSEADDR, word));
+	EXPECT_EQ(1, word);
+	/* What was refused changes nothing. */
+	test_ok(SET(bound, OPT_REUSEADDR, yes));
+	test_err(EINVAL, SET(bound, OPT_REUSEADDR, no));
+	test_ok(GET(bound, OPT_REUSEADDR, word));
+	EXPECT_EQ(1, word);
+}
+
+TEST_F(option, get_refuses_what_set_refuses)
+{
+	__u8 byte;
+	__u32 len = 0;
+	int word;
+
+	test_err(ENOSYS, cmd_get_option(self->fd, self->fresh, 7, 0, &word, &len));
+	test_err(ENOSYS, GET(fresh, 99, word));
+	test_err(EINVAL, cmd_get_option(self->fd, self->fresh, LEVEL_ID, OPT_TOS,
+					&byte, &len));
+	test_err(EINVAL, GET(fresh, OPT_REUSEADDR, byte));
+	len = 1;
+	test_ok(SET(fresh, OPT_TOS, byte));
+	test_err(EFAULT, cmd_get_option(self->fd, self->fresh, LEVEL_ID, OPT_TOS,
+					(void *)8, &len));
+}
+
+/* A wrong length is EINVAL, whatever is there to be read. */
+TEST_F(option, wrong_length_of_too_short_a_buffer)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ASSERT_NE(MAP_FAILED, page);
+	ASSERT_EQ(0, munmap(page + 4096, 4096));
+	test_err(EINVAL, cmd_set_option(self->fd, self->fresh, LEVEL_ID, OPT_TOS,
+					page, 66000));
+	test_err(EINVAL, cmd_set_option(self->fd, self->fresh, LEVEL_ID, OPT_TOS,
+					page, 1U << 31));
+	test_err(EFAULT, cmd_set_option(self->fd, self->fresh, LEVEL_ID, OPT_TOS,
+					page + 4096, 1));
 }
 
 TEST_HARNESS_MAIN

@@ -117,6 +117,14 @@ const char *event_name(__u32 event)
 		"ADDR_CHANGE", "TIMEWAIT_EXIT",
 	};
 
+	switch (event) {
+	case EV_USER:
+		return "USER";
+	case EV_INTERNAL:
+		return "INTERNAL";
+	case EV_ARRIVED:
+		return "ARRIVED";
+	}
 	return event < ARRAY_LEN(names) ? names[event] : "unknown";
 }
 
@@ -145,6 +153,7 @@ ssize_t event_parse(const void *record, size_t size, struct event *ev)
 	SECTION(RDMA_UCMX_EVENT_ROUTE, &ev->route, sizeof(ev->route));
 	SECTION(RDMA_UCMX_EVENT_PATHS, ev->paths,
 		ev->head.num_paths * sizeof(ev->paths[0]));
+	SECTION(RDMA_UCMX_EVENT_ARG, &ev->arg, sizeof(ev->arg));
 #undef SECTION
 	return ev->head.size;
 

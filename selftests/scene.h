@@ -55,6 +55,7 @@ struct event {
 	struct rdma_ucmx_ud_param ud;
 	struct rdma_ucmx_route route;
 	struct rdma_ucmx_path paths[RDMA_UCMX_MAX_PATHS];
+	__u64 arg;
 };
 
 const char *event_name(__u32 event);

@@ -44,6 +44,12 @@ NUMBER(RDMA_UCMX_SET_OPTION, 0x8e);
 NUMBER(RDMA_UCMX_ACK_EVENTS, 0x8f);
 NUMBER(RDMA_UCMX_LIST_IDS, 0x90);
 NUMBER(RDMA_UCMX_MIGRATE_ID, 0x91);
+NUMBER(RDMA_UCMX_ADOPT_ID, 0x92);
+NUMBER(RDMA_UCMX_SHUTDOWN, 0x93);
+NUMBER(RDMA_UCMX_WRITE_EVENT, 0x94);
+NUMBER(RDMA_UCMX_JOIN_MCAST, 0x95);
+NUMBER(RDMA_UCMX_LEAVE_MCAST, 0x96);
+NUMBER(RDMA_UCMX_GET_OPTION, 0x97);
 
 SIZE(rdma_ucmx_addr, 48);
 AT(rdma_ucmx_addr, data, 2);
@@ -70,10 +76,11 @@ AT(rdma_ucmx_event, qp_type, 50);
 AT(rdma_ucmx_event, num_paths, 51);
 AT(rdma_ucmx_event, ece, 56);
 
-SIZE(rdma_ucmx_info, 40);
+SIZE(rdma_ucmx_info, 48);
 AT(rdma_ucmx_info, out_features, 8);
 AT(rdma_ucmx_info, out_max_ids, 16);
 AT(rdma_ucmx_info, out_outstanding, 36);
+AT(rdma_ucmx_info, out_max_user_events, 40);
 SIZE(rdma_ucmx_create_id, 24);
 AT(rdma_ucmx_create_id, cookie, 8);
 AT(rdma_ucmx_create_id, port_space, 16);

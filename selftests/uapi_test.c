@@ -50,6 +50,12 @@ static const struct command commands[] = {
 	COMMAND(ACK_EVENTS, ack_events, NONE, NONE, NONE),
 	COMMAND(LIST_IDS, list_ids, NONE, NONE, NONE),
 	COMMAND(MIGRATE_ID, migrate_id, 4, OFFSET(migrate_id, flags), NONE),
+	COMMAND(ADOPT_ID, adopt_id, 4, NONE, NONE),
+	COMMAND(SHUTDOWN, shutdown, NONE, OFFSET(shutdown, flags), NONE),
+	COMMAND(WRITE_EVENT, write_event, 4, NONE, NONE),
+	COMMAND(JOIN_MCAST, join_mcast, 4, NONE, NONE),
+	COMMAND(LEAVE_MCAST, leave_mcast, 4, OFFSET(leave_mcast, flags), NONE),
+	COMMAND(GET_OPTION, get_option, 4, NONE, NONE),
 };
 
 /* Longer than any argument, with room for a tail. */
@@ -97,6 +103,9 @@ static void fill(FIXTURE_DATA(uapi) *self, const struct command *command,
 		struct rdma_ucmx_ack_events ack_events;
 		struct rdma_ucmx_list_ids list_ids;
 		struct rdma_ucmx_migrate_id migrate_id;
+		struct rdma_ucmx_write_event write_event;
+		struct rdma_ucmx_join_mcast join_mcast;
+		struct rdma_ucmx_get_option get_option;
 	} *arg = (void *)self->arg;
 
 	memset(self->arg, 0, sizeof(self->arg));
@@ -133,6 +142,17 @@ static void fill(FIXTURE_DATA(uapi) *self, const struct command *command,
 	case RDMA_UCMX_MIGRATE_ID:
 		arg->migrate_id.target_fd = self->fd;
 		break;
+	case RDMA_UCMX_WRITE_EVENT:
+		arg->write_event.event = RDMA_UCMX_EVENT_TYPE_USER;
+		break;
+	case RDMA_UCMX_JOIN_MCAST:
+		arg->join_mcast.join_state = RDMA_UCMX_JOIN_FULL_MEMBER;
+		arg->join_mcast.addr = address;
+		break;
+	case RDMA_UCMX_GET_OPTION:
+		arg->get_option.optval = (uintptr_t)self->option;
+		arg->get_option.optlen = sizeof(self->option);
+		break;
 	}
 }
 
@@ -143,6 +163,7 @@ static int expected_errno(const struct command *command)
 	case RDMA_UCMX_INFO:
 	case RDMA_UCMX_CREATE_ID:
 	case RDMA_UCMX_LIST_IDS:
+	case RDMA_UCMX_SHUTDOWN:
 		return 0;
 	default:
 		return ENOENT;
@@ -169,7 +190,7 @@ TEST_F(uapi, unknown_commands_are_enotty)
 {
 	static const unsigned long numbers[] = {
 		RDMA_UCMX_IO(RDMA_UCMX_CMD_BASE - 1),
-		RDMA_UCMX_IO(RDMA_UCMX_CMD_MIGRATE_ID + 1),
+		RDMA_UCMX_IO(RDMA_UCMX_CMD_GET_OPTION + 1),
 		RDMA_UCMX_IO(0xff),
 		RDMA_UCMX_IO(0),
 		_IO(0x1a, RDMA_UCMX_CMD_INFO),
@@ -339,10 +360,14 @@ TEST_F(uapi, info_says_what_there_is)
 
 	test_ok(cmd_info(self->fd, &info));
 	EXPECT_EQ(sizeof(info), info.size);
-	EXPECT_EQ(RDMA_UCMX_FEATURE_MIGRATE, info.out_features);
+	EXPECT_EQ(RDMA_UCMX_FEATURE_MIGRATE | RDMA_UCMX_FEATURE_HAND_OVER |
+		  RDMA_UCMX_FEATURE_SHUTDOWN | RDMA_UCMX_FEATURE_WRITE_EVENT |
+		  RDMA_UCMX_FEATURE_MULTICAST | RDMA_UCMX_FEATURE_GET_OPTION,
+		  info.out_features);
 	EXPECT_LE(100000, info.out_max_ids);
 	EXPECT_LE(100000, info.out_max_channel_ids);
 	EXPECT_LE(100, info.out_max_backlog);
+	EXPECT_LE(100, info.out_max_user_events);
 	EXPECT_EQ(0, info.out_ids);
 	EXPECT_EQ(0, info.out_pending);
 	EXPECT_EQ(0, info.out_outstanding);

@@ -539,8 +539,8 @@ struct rdma_ucmx_connect {
  * struct rdma_ucmx_accept - ioctl(RDMA_UCMX_ACCEPT)
  * @size: sizeof(struct rdma_ucmx_accept)
  * @id: handle of the id
- * @cookie: cookie that the id gets if it is the passive side's and the call
- *          succeeds
+ * @cookie: cookie that the id gets if it is the passive side's, was not
+ *          adopted before, and the call succeeds
  * @conn_param: parameters; not valid on the active side
  * @ece: ECE options that were chosen
  *
