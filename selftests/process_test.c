@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Channels used by several processes (C16): after fork and exec, in another
+ * network namespace, after the death of a reader (C5); and waits that another
+ * thread or process goes on with (C17).
+ */
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "call.h"
+#include "scene.h"
+#include "test.h"
+
+FIXTURE(process) {
+	int source;
+	int target;
+	__u32 id;
+};
+
+/* An id whose only event, ADDR_RESOLVED, is pending. */
+FIXTURE_SETUP(process)
+{
+	self->source = channel_open();
+	self->target = channel_open();
+	ASSERT_LE(0, self->source);
+	ASSERT_LE(0, self->target);
+	test_ok(id_with_pending(self->source, &self->id));
+}
+
+FIXTURE_TEARDOWN(process)
+{
+	close(self->source);
+	close(self->target);
+}
+
+/* Wait, with patience, for a child that exits with 0. */
+static int child_ends(pid_t child)
+{
+	int status = -1;
+
+	if (!wait_until(waitpid(child, &status, WNOHANG) == child)) {
+		kill(child, SIGKILL);
+		errno = ETIME;
+		return -1;
+	}
+	errno = EPROTO;
+	return status ? -1 : 0;
+}
+
+/* Run @expression in a child; it must be 0. */
+#define IN_CHILD(expression) do {					\
+	pid_t _child = fork();						\
+									\
+	if (!_child)							\
+		_exit((expression) ? 1 : 0);				\
+	ASSERT_LT(0, _child);						\
+	test_ok(child_ends(_child));					\
+} while (0)
+
+/* A reader that takes the event and then only waits to be killed. */
+static pid_t reader_start(int fd)
+{
+	pid_t child = fork();
+	struct event ev;
+
+	if (child)
+		return child;
+	if (event_read(fd, &ev))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+/* What a dead reader has left can be seen, and anybody acknowledges it. */
+TEST_F(process, c05_killed_reader)
+{
+	__u64 before = now_ns(), after;
+	struct rdma_ucmx_id_info info;
+	struct call call = {};
+	pid_t reader;
+	int status;
+
+	reader = reader_start(self->source);
+	ASSERT_LT(0, reader);
+	ASSERT_TRUE(wait_until(id_has_pending(self->source, self->id, 0)));
+	ASSERT_TRUE(wait_until(task_sleeps(reader)));
+	after = now_ns();
+	test_ok(call_start_migrate(&call, self->source, self->id, self->target));
+	ASSERT_EQ(0, kill(reader, SIGKILL));
+	ASSERT_EQ(reader, waitpid(reader, &status, 0));
+	test_ok(id_info(self->source, self->id, &info));
+	EXPECT_EQ(RDMA_UCMX_ID_MIGRATING, info.state);
+	EXPECT_EQ(1, info.outstanding);
+	EXPECT_EQ(1, info.oldest_seq);
+	EXPECT_EQ((__u32)reader, info.oldest_reader);
+	EXPECT_LE(before, info.oldest_time);
+	EXPECT_GE(after, info.oldest_time);
+	ASSERT_FALSE(call_returned(&call));
+	IN_CHILD(cmd_ack(self->source, self->id, 1));
+	test_ok(call_result(&call));
+	EXPECT_TRUE(id_is_on(self->target, self->id));
+}
+
+/* On the target, where the id is not yet. */
+TEST_F(process, c13_killed_reader_acknowledged_on_the_target)
+{
+	struct call call = {};
+	pid_t reader;
+	int status;
+
+	reader = reader_start(self->source);
+	ASSERT_LT(0, reader);
+	ASSERT_TRUE(wait_until(id_has_pending(self->source, self->id, 0)));
+	ASSERT_EQ(0, kill(reader, SIGKILL));
+	ASSERT_EQ(reader, waitpid(reader, &status, 0));
+	test_ok(call_start_migrate(&call, self->source, self->id, self->target));
+	/* All of it: whether the copy had ended when it died is not said. */
+	IN_CHILD(cmd_ack(self->target, self->id, 0));
+	test_ok(call_result(&call));
+	EXPECT_TRUE(id_is_on(self->target, self->id));
+}
+
+/* A wait of a thread that has given up is gone on with by another. */
+TEST_F(process, c17_destroy_is_resumed_by_another_thread)
+{
+	struct call first = { .fd = self->source, .id = self->id, .deadline = 1 };
+	struct call second = { .fd = self->source, .id = self->id };
+	struct event ev;
+
+	test_ok(event_read(self->source, &ev));
+	call_start(&first, run_destroy);
+	test_err(ETIMEDOUT, call_result(&first));
+	ASSERT_TRUE(id_has_state(self->source, self->id, RDMA_UCMX_ID_DYING));
+	call_start(&second, run_destroy);
+	ASSERT_TRUE(wait_until(call_blocked(&second)));
+	test_ok(cmd_ack(self->source, self->id, 1));
+	test_ok(call_result(&second));
+	EXPECT_EQ(0, channel_ids(self->source));
+}
+
+TEST_F(process, c17_destroy_is_resumed_by_another_process)
+{
+	struct event ev;
+	pid_t child;
+
+	test_ok(event_read(self->source, &ev));
+	test_err(ETIMEDOUT, cmd_destroy_id_opt(self->source, self->id, 0, 1, 0));
+	child = fork();
+	if (!child)
+		_exit(cmd_destroy_id(self->source, self->id) ? 1 : 0);
+	ASSERT_LT(0, child);
+	ASSERT_TRUE(wait_until(task_sleeps(child)));
+	test_ok(cmd_ack(self->source, self->id, 1));
+	test_ok(child_ends(child));
+	test_err(ENOENT, cmd_destroy_id(self->source, self->id));
+}
+
+/* A restarted wait has the deadline of the call, a point in time. */
+TEST_F(process, c17_destroy_with_a_deadline_across_restarts)
+{
+	__u64 deadline = now_ns() + 2000000000ULL;
+	struct call call = {
+		.fd = self->source, .id = self->id, .deadline = deadline,
+	};
+	struct event ev;
+
+	test_ok(event_read(self->source, &ev));
+	count_signals(SIGUSR1, SA_RESTART);
+	call_start(&call, run_destroy);
+	while (!call_returned(&call) && now_ns() < deadline) {
+		call_signal(&call, SIGUSR1);
+		pause_briefly();
+	}
+	test_err(ETIMEDOUT, call_result(&call));
+	EXPECT_LE(deadline, now_ns());
+	EXPECT_LT(0, signals_counted);
+	ASSERT_TRUE(id_has_state(self->source, self->id, RDMA_UCMX_ID_DYING));
+	test_ok(cmd_ack(self->source, self->id, 1));
+}
+
+/* A forked process reads, commands and migrates like its parent. */
+static int use_inherited(int source, int target, __u32 id)
+{
+	__u32 own;
+
+	return event_take(source, EV_ADDR_RESOLVED, id) ||
+	       cmd_resolve_route(source, id) ||
+	       event_take(source, EV_ROUTE_RESOLVED, id) ||
+	       cmd_migrate_id(source, id, target) ||
+	       cmd_create_id(source, PS_TCP, 0, &own);
+}
+
+TEST_F(process, c16_channels_after_fork)
+{
+	IN_CHILD(use_inherited(self->source, self->target, self->id));
+	EXPECT_TRUE(id_is_on(self->target, self->id));
+	EXPECT_FALSE(readable(self->source));
+	/* What it created belongs to the channel, not to the process. */
+	EXPECT_EQ(1, channel_ids(self->source));
+}
+
+#define AFTER_EXEC "UCMX_TEST_AFTER_EXEC"
+
+/* This program, executed by the test below: source, target, id. */
+__attribute__((constructor)) static void after_exec(void)
+{
+	const char *args = getenv(AFTER_EXEC);
+	int source, target;
+	__u32 id;
+
+	if (!args)
+		return;
+	if (sscanf(args, "%d %d %u", &source, &target, &id) != 3)
+		_exit(2);
+	_exit(use_inherited(source, target, id) ? 1 : 0);
+}
+
+static int execute(int source, int target, __u32 id)
+{
+	char args[64];
+
+	fcntl(source, F_SETFD, 0);
+	fcntl(target, F_SETFD, 0);
+	snprintf(args, sizeof(args), "%d %d %u", source, target, id);
+	setenv(AFTER_EXEC, args, 1);
+	return execl("/proc/self/exe", "process_test", NULL);
+}
+
+TEST_F(process, c16_channels_after_exec)
+{
+	IN_CHILD(execute(self->source, self->target, self->id));
+	EXPECT_TRUE(id_is_on(self->target, self->id));
+	EXPECT_FALSE(readable(self->source));
+	EXPECT_EQ(1, channel_ids(self->source));
+}
+
+/*
+ * The namespace is that of who creates an id, whoever opened the channel and
+ * whoever binds.  Another one does not have the address, nor the device.
+ */
+static int use_elsewhere(int fd, __u32 here, __u32 *elsewhere)
+{
+	struct rdma_ucmx_addr address = addr(ADDR1, 0);
+
+	if (unshare(CLONE_NEWNET) || cmd_create_id(fd, PS_TCP, 0, elsewhere))
+		return 1;
+	if (!cmd_bind_addr(fd, *elsewhere, &address)) {
+		fprintf(stderr, "# bound where the address is not\n");
+		return 1;
+	}
+	if (errno != EADDRNOTAVAIL) {
+		perror("# bind elsewhere");
+		return 1;
+	}
+	return cmd_bind_addr(fd, here, &address);
+}
+
+TEST_F(process, c16_ids_are_of_their_creators_network_namespace)
+{
+	struct rdma_ucmx_addr address = addr(ADDR1, 0);
+	struct rdma_ucmx_id_info infos[3];
+	__u32 here, elsewhere;
+
+	test_ok(cmd_create_id(self->target, PS_TCP, 0, &here));
+	IN_CHILD(use_elsewhere(self->target, here, &elsewhere));
+	ASSERT_EQ(2, cmd_list_ids(self->target, 0, infos, ARRAY_LEN(infos)));
+	elsewhere = infos[infos[0].id == here].id;
+	test_err(EADDRNOTAVAIL, cmd_bind_addr(self->target, elsewhere, &address));
+	/* Nor does a migration change it. */
+	test_ok(cmd_migrate_id(self->target, elsewhere, self->source));
+	test_err(EADDRNOTAVAIL, cmd_bind_addr(self->source, elsewhere, &address));
+}
+
+TEST_HARNESS_MAIN
