@@ -2,6 +2,7 @@
 /*
  * Options and binding: the same errors for the same mistakes as with rdma_ucm.
  */
+#include <rdma/ib_user_sa.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -13,6 +14,8 @@
 #define OPT_REUSEADDR 1
 #define OPT_AFONLY 2
 #define OPT_ACK_TIMEOUT 3
+#define LEVEL_IB 1
+#define OPT_IB_PATH 1
 
 FIXTURE(option) {
 	int fd;
@@ -337,6 +340,73 @@ TEST_F(option, wrong_length_of_too_short_a_buffer)
 					page, 1U << 31));
 	test_err(EFAULT, cmd_set_option(self->fd, self->fresh, LEVEL_ID, OPT_TOS,
 					page + 4096, 1));
+}
+
+/* An id that has resolved its route, and the first path of that event. */
+#define RESOLVE_ROUTE(path) do {					\
+	struct event _ev;						\
+									\
+	test_ok(cmd_resolve_route(self->fd, self->resolved));		\
+	test_ok(event_expect(self->fd, EV_ROUTE_RESOLVED, &_ev));	\
+	test_ok(event_ack(self->fd, &_ev));				\
+	ASSERT_LE(1, _ev.head.num_paths);				\
+	*(path) = _ev.paths[0];						\
+	(path)->flags = IB_PATH_GMP | IB_PATH_PRIMARY |			\
+			IB_PATH_BIDIRECTIONAL;				\
+} while (0)
+
+#define SET_PATH(id, paths, len) \
+	cmd_set_option(self->fd, id, LEVEL_IB, OPT_IB_PATH, paths, len)
+
+/* Setting a path is resolving the route, event included. */
+TEST_F(option, path_resolves_the_route)
+{
+	struct rdma_ucmx_path paths[2] = {};
+	struct event ev;
+	__u32 id;
+
+	RESOLVE_ROUTE(&paths[1]);
+	/* Not once more, and not before the address. */
+	test_err(EINVAL, SET_PATH(self->resolved, &paths[1], sizeof(paths[1])));
+	test_err(EINVAL, SET_PATH(self->fresh, &paths[1], sizeof(paths[1])));
+	test_err(EINVAL, SET_PATH(self->bound, &paths[1], sizeof(paths[1])));
+	test_err(EINVAL, SET_PATH(self->listening, &paths[1], sizeof(paths[1])));
+	test_err(EAGAIN, event_read_now(self->fd, &ev));
+	/* The first record that is good for everything is taken. */
+	test_ok(id_resolved(self->fd, ADDR1, 7, &id));
+	paths[0].flags = IB_PATH_GMP;
+	test_ok(SET_PATH(id, paths, sizeof(paths)));
+	test_ok(event_expect(self->fd, EV_ROUTE_RESOLVED, &ev));
+	EXPECT_EQ(id, ev.head.id);
+	EXPECT_EQ(2, ev.head.seq);
+	EXPECT_EQ(0, ev.head.status);
+	ASSERT_EQ(1, ev.head.num_paths);
+	EXPECT_EQ(0, memcmp(ev.paths[0].path_rec, paths[1].path_rec,
+			    sizeof(paths[1].path_rec)));
+	test_ok(event_ack(self->fd, &ev));
+	test_err(EINVAL, cmd_resolve_route(self->fd, id));
+}
+
+TEST_F(option, paths_that_are_none)
+{
+	struct rdma_ucmx_path path;
+	struct event ev;
+	__u32 id, len;
+
+	RESOLVE_ROUTE(&path);
+	test_ok(id_resolved(self->fd, ADDR1, 7, &id));
+	for (len = 0; len < sizeof(path); len++)
+		test_err(EINVAL, SET_PATH(id, &path, len));
+	test_err(EINVAL, SET_PATH(id, &path, sizeof(path) + 1));
+	test_err(EFAULT, SET_PATH(id, (void *)8, sizeof(path)));
+	test_err(ENOSYS, cmd_set_option(self->fd, id, LEVEL_IB, 2, &path,
+					sizeof(path)));
+	path.flags &= ~IB_PATH_PRIMARY;
+	test_err(EINVAL, SET_PATH(id, &path, sizeof(path)));
+	/* Nothing of all this raised an event, or changed anything. */
+	test_err(EAGAIN, event_read_now(self->fd, &ev));
+	test_ok(cmd_resolve_route(self->fd, id));
+	test_ok(event_take(self->fd, EV_ROUTE_RESOLVED, id));
 }
 
 TEST_HARNESS_MAIN

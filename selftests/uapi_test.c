@@ -247,6 +247,26 @@ TEST_F(uapi, longer_arguments_with_a_tail_of_zeros_are_accepted)
 	}
 }
 
+/* Each size, with zeros behind the argument and with something. */
+TEST_F(uapi, every_size)
+{
+	const struct command *command;
+	__u32 size;
+
+	for_each_command(command) {
+		for (size = 0; size <= command->size + 8; size++) {
+			fill(self, command, 0x7fffffff);
+			put_u32(self, 0, size);
+			EXPECT_RUN(size < command->size ? EINVAL :
+				   expected_errno(command));
+			if (size <= command->size)
+				continue;
+			self->arg[size - 1] = 1;
+			EXPECT_RUN(E2BIG);
+		}
+	}
+}
+
 TEST_F(uapi, unknown_tails_are_e2big)
 {
 	const struct command *command;
@@ -299,25 +319,28 @@ TEST_F(uapi, reserved_members_must_be_zero)
 	EXPECT_EQ(EINVAL, run(self, &commands[15]));
 }
 
+/* Nothing can be read, or the first @there bytes and no more. */
 TEST_F(uapi, unreadable_arguments_are_efault)
 {
 	const struct command *command;
 	void *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	char *end;
+	size_t there;
+	char *arg;
 
 	ASSERT_NE(MAP_FAILED, page);
 	ASSERT_EQ(0, munmap((char *)page + 4096, 4096));
 	for_each_command(command) {
 		test_err(EFAULT, ioctl(self->fd, command->number, NULL));
 		test_err(EFAULT, ioctl(self->fd, command->number, (void *)8));
-		/* The size can be read, the last byte cannot. */
-		fill(self, command, 0);
-		end = (char *)page + 4096 - command->size + 4;
-		end = (char *)((uintptr_t)end & ~3UL);
-		memcpy(end, self->arg, (char *)page + 4096 - end);
-		test_err(EFAULT, ioctl(self->fd, command->number, end));
+		for (there = 0; there < command->size; there += 4) {
+			fill(self, command, 0);
+			arg = (char *)page + 4096 - there;
+			memcpy(arg, self->arg, there);
+			test_err(EFAULT, ioctl(self->fd, command->number, arg));
+		}
 	}
+	ASSERT_EQ(0, channel_ids(self->fd));
 }
 
 /* Where the answer cannot be written nothing is left done. */
@@ -335,6 +358,30 @@ TEST_F(uapi, create_with_an_unwritable_answer_leaves_nothing)
 	for (i = 0; i < 100; i++)
 		test_err(EFAULT, ioctl(self->fd, RDMA_UCMX_CREATE_ID, cmd));
 	ASSERT_EQ(0, channel_ids(self->fd));
+}
+
+/* The first @there bytes can be written and no more. */
+TEST_F(uapi, answers_across_a_page_boundary)
+{
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	size_t there, size = sizeof(struct rdma_ucmx_create_id);
+
+	ASSERT_NE(MAP_FAILED, page);
+	ASSERT_STREQ("create_id", commands[1].name);
+	for (there = 4; there <= size; there += 4) {
+		ASSERT_EQ(0, mprotect(page + 4096, 4096, PROT_READ | PROT_WRITE));
+		fill(self, &commands[1], 0);
+		memcpy(page + 4096 - there, self->arg, size);
+		ASSERT_EQ(0, mprotect(page + 4096, 4096, PROT_READ));
+		if (there < size)
+			test_err(EFAULT, ioctl(self->fd, RDMA_UCMX_CREATE_ID,
+					       page + 4096 - there));
+		else
+			test_ok(ioctl(self->fd, RDMA_UCMX_CREATE_ID,
+				      page + 4096 - there));
+		ASSERT_EQ(there == size, channel_ids(self->fd));
+	}
 }
 
 TEST_F(uapi, queries_with_an_unwritable_answer_are_efault)
