@@ -94,6 +94,10 @@ check: vm-modules examples ## all tests: sources, KUnit, VM, programs
 	+$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
 	selftests/check
 
+.PHONY: mutants
+mutants: prepare ## whether the tests of the core can fail; MUTANTS="NAME..."
+	selftests/mutants/run $(MUTANTS)
+
 .PHONY: check-static
 check-static: prepare ## the checks of the sources alone
 	selftests/static
