@@ -10,13 +10,13 @@
 
 /**
  * cmx_addr_length - bytes of a socket address
- * @address: the address
+ * @address: the address, or NULL
  *
- * Returns 0 if its family is not one of ours.
+ * Returns 0 if there is none, or its family is not one of ours.
  */
 socklen_t cmx_addr_length(const struct sockaddr *address)
 {
-	switch (address->sa_family) {
+	switch (address ? address->sa_family : AF_UNSPEC) {
 	case AF_INET:
 		return sizeof(struct sockaddr_in);
 	case AF_INET6:
@@ -64,8 +64,8 @@ int cmx_addr_query(struct cmx_id *id)
  *
  * As rdma_bind_addr(3).
  *
- * errno: EINVAL (family unknown, already bound), EADDRINUSE, EADDRNOTAVAIL,
- * ENODEV.
+ * errno: EINVAL (no address, family unknown, already bound), EADDRINUSE,
+ * EADDRNOTAVAIL, ENODEV.
  */
 CMX_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 {
@@ -90,7 +90,8 @@ CMX_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
  *
  * As rdma_resolve_addr(3).  ADDR_RESOLVED or ADDR_ERROR follows.
  *
- * errno: EINVAL (family unknown, wrong state), and as rdma_bind_addr().
+ * errno: EINVAL (no address, family unknown, wrong state), and as
+ * rdma_bind_addr().
  */
 CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
 				 struct sockaddr *src_addr,

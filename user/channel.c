@@ -2,10 +2,11 @@
 /*
  * Event channels: one open file of the device each.
  *
- * Two counts.  refs keeps the memory: ids and events refer to their channel
- * long after the user may have destroyed it.  users keeps the descriptor open:
- * a call that is in the kernel with it holds one, so that its number cannot
- * come to mean another file under that call.  Both are atomic, no locks.
+ * Two counts.  refs keeps the memory: ids refer to their channel long after the
+ * user may have destroyed it.  users keeps the descriptor open: a call that is
+ * in the kernel with it holds one, so that its number cannot come to mean
+ * another file under that call.  All users together hold one of refs: whoever
+ * uses the descriptor has the memory.  Both are atomic, no locks.
  */
 #include <stdlib.h>
 
@@ -33,6 +34,7 @@ CMX_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 		return NULL;
 	}
 	channel->channel.fd = channel->fd;
+	channel->self = channel;
 	atomic_init(&channel->refs, 1);
 	atomic_init(&channel->users, 1);
 	return &channel->channel;
@@ -55,7 +57,6 @@ CMX_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 	if (spare)
 		cmx_id_put(spare);
 	cmx_channel_unuse(own);
-	cmx_channel_put(own);
 }
 
 /**
@@ -84,12 +85,26 @@ void cmx_channel_put(struct cmx_channel *channel)
 	spare = atomic_load(&channel->spare);
 	if (spare)
 		cmx_id_put(spare);
+	channel->self = NULL;
 	free(channel);
 }
 
 /**
+ * cmx_channel_is_ours - tell a channel from another library's
+ * @channel: the channel
+ *
+ * A program that is linked with librdmacm, too, makes its channels there.  The
+ * next few bytes behind theirs, which this reads, are malloc()'s at least.
+ */
+bool cmx_channel_is_ours(const struct cmx_channel *channel)
+{
+	return channel->self == channel;
+}
+
+/**
  * cmx_channel_use - begin to use a channel's descriptor
- * @channel: the channel, whose memory the caller keeps
+ * @channel: the channel, whose memory the caller keeps until this returns, or
+ *           the user's pointer
  *
  * Returns false if it is closed: it was destroyed, and no call that began
  * before is under way any more.
@@ -114,6 +129,8 @@ bool cmx_channel_use(struct cmx_channel *channel)
  */
 void cmx_channel_unuse(struct cmx_channel *channel)
 {
-	if (atomic_fetch_sub(&channel->users, 1) == 1)
-		cmx_sys_close(channel->fd);
+	if (atomic_fetch_sub(&channel->users, 1) != 1)
+		return;
+	cmx_sys_close(channel->fd);
+	cmx_channel_put(channel);
 }

@@ -45,13 +45,15 @@ struct cmx_slot;
  * struct cmx_channel - an event channel
  * @channel: what the user sees
  * @fd: the same descriptor as in @channel, out of the user's reach
+ * @self: its own address, as long as it is a channel of this library
  * @spare: an id allocated for the next connection request, or NULL
- * @refs: who may look at this memory: the user, ids, events, calls
+ * @refs: who may look at this memory: ids, and the users with one in all
  * @users: who may use @fd: the user and calls; the last one closes it
  */
 struct cmx_channel {
 	struct rdma_event_channel channel;
 	int fd;
+	struct cmx_channel *self;
 	struct cmx_id *_Atomic spare;
 	_Atomic unsigned int refs;
 	_Atomic unsigned int users;
@@ -170,6 +172,7 @@ bool cmx_sys_owns(int fd, uint32_t handle);
 /* channel.c */
 struct cmx_channel *cmx_channel_get(struct cmx_channel *channel);
 void cmx_channel_put(struct cmx_channel *channel);
+bool cmx_channel_is_ours(const struct cmx_channel *channel);
 bool cmx_channel_use(struct cmx_channel *channel);
 void cmx_channel_unuse(struct cmx_channel *channel);
 
@@ -177,6 +180,7 @@ void cmx_channel_unuse(struct cmx_channel *channel);
 int cmx_table_add(struct cmx_id *id);
 struct cmx_id *cmx_table_find(uint64_t cookie);
 struct cmx_id *cmx_table_find_handle(uint32_t handle);
+bool cmx_table_has(const struct cmx_id *id);
 void cmx_table_get(struct cmx_id *id);
 bool cmx_table_put(struct cmx_id *id);
 

@@ -6,9 +6,11 @@
  * into a struct rdma_cm_event without asking the kernel again.  All memory is
  * there before the read, so that an event that was read is not lost for want
  * of it.  The read is the only cancellation point, and nothing is locked
- * during it.
+ * during it.  A thread may be cancelled after the kernel gave it an event but
+ * before read(2) returns; the cleanup handler finds it in the buffer.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmx.h"
 
@@ -17,11 +19,13 @@
  * @channel: where it reads
  * @event: what it will hand out
  * @spare: an id for a connection request
+ * @buffer: the record
  */
 struct cmx_reader {
 	struct cmx_channel *channel;
 	struct cmx_event *event;
 	struct cmx_id *spare;
+	uint64_t buffer[CMX_RECORD_MAX / sizeof(uint64_t)];
 };
 
 /* What became of a record; besides, -1 is an error. */
@@ -31,7 +35,7 @@ static int reader_begin(struct cmx_reader *reader, struct cmx_channel *channel)
 {
 	if (!cmx_channel_use(channel))
 		return cmx_error(EBADF);
-	reader->channel = cmx_channel_get(channel);
+	reader->channel = channel;
 	reader->event = calloc(1, sizeof(*reader->event));
 	reader->spare = atomic_exchange(&channel->spare, NULL);
 	if (!reader->spare)
@@ -39,10 +43,8 @@ static int reader_begin(struct cmx_reader *reader, struct cmx_channel *channel)
 	return reader->event && reader->spare ? 0 : cmx_error(ENOMEM);
 }
 
-/* Also runs when the thread is cancelled in the read. */
-static void reader_end(void *argument)
+static void reader_end(struct cmx_reader *reader)
 {
-	struct cmx_reader *reader = argument;
 	struct cmx_id *none = NULL;
 
 	if (reader->spare &&
@@ -51,17 +53,42 @@ static void reader_end(void *argument)
 		cmx_id_put(reader->spare);
 	free(reader->event);
 	cmx_channel_unuse(reader->channel);
-	cmx_channel_put(reader->channel);
 }
 
-static ssize_t reader_read(struct cmx_reader *reader, int cancel_state,
-			   void *buffer, size_t size)
+/* Acknowledge an event that nobody will have. */
+static int ignore(struct cmx_reader *reader, const struct cmx_record *record)
+{
+	const struct rdma_ucmx_event *head = record->head;
+	int fd = reader->channel->fd;
+
+	if (head->listen_id)
+		cmx_sys_destroy(fd, head->id);
+	cmx_sys_ack(fd, head->listen_id ? head->listen_id : head->id,
+		    head->seq);
+	return PASSED_OVER;
+}
+
+/* The thread is cancelled in the read. */
+static void reader_cancelled(void *argument)
+{
+	struct cmx_reader *reader = argument;
+	struct cmx_record record;
+
+	if (!cmx_record_parse(reader->buffer, sizeof(reader->buffer), &record))
+		ignore(reader, &record);
+	reader_end(reader);
+}
+
+static ssize_t reader_read(struct cmx_reader *reader, int cancel_state)
 {
 	ssize_t count;
 
-	pthread_cleanup_push(reader_end, reader);
+	/* No record yet, whatever was in the buffer before. */
+	memset(reader->buffer, 0, sizeof(struct rdma_ucmx_event));
+	pthread_cleanup_push(reader_cancelled, reader);
 	pthread_setcancelstate(cancel_state, NULL);
-	count = cmx_sys_read(reader->channel->fd, buffer, size);
+	count = cmx_sys_read(reader->channel->fd, reader->buffer,
+			     sizeof(reader->buffer));
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_cleanup_pop(0);
 	return count;
@@ -104,7 +131,7 @@ static int pass_over(struct cmx_reader *reader)
 	cmx_sys_ack(reader->channel->fd, atomic_load(&event->id->handle),
 		    event->seq);
 	cmx_id_put(event->id);
-	event->id = NULL;
+	memset(event, 0, sizeof(*event));
 	return PASSED_OVER;
 }
 
@@ -225,31 +252,18 @@ static int deliver_request(struct cmx_reader *reader,
 	return DELIVERED;
 }
 
-/* An event of an id that this process does not know. */
-static int ignore(struct cmx_reader *reader, const struct cmx_record *record)
-{
-	const struct rdma_ucmx_event *head = record->head;
-	int fd = reader->channel->fd;
-
-	if (head->listen_id)
-		cmx_sys_destroy(fd, head->id);
-	cmx_sys_ack(fd, head->listen_id ? head->listen_id : head->id,
-		    head->seq);
-	return PASSED_OVER;
-}
-
-static int take(struct cmx_reader *reader, const void *buffer, size_t size)
+static int take(struct cmx_reader *reader, size_t size)
 {
 	const struct rdma_ucmx_event *head;
 	struct cmx_record record;
 	struct cmx_id *id;
 
-	if (cmx_record_parse(buffer, size, &record))
+	if (cmx_record_parse(reader->buffer, size, &record))
 		return -1;
 	head = record.head;
 	id = head->listen_id ? find_id(head->listen_cookie, head->listen_id) :
 			       find_id(head->cookie, head->id);
-	if (!id)
+	if (!id) /* another process', or destroyed meanwhile */
 		return ignore(reader, &record);
 	set_id(reader, &record, id);
 	return head->listen_id ? deliver_request(reader, &record) :
@@ -272,7 +286,6 @@ static int take(struct cmx_reader *reader, const void *buffer, size_t size)
 CMX_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
 				 struct rdma_cm_event **event)
 {
-	uint64_t buffer[CMX_RECORD_MAX / sizeof(uint64_t)];
 	struct cmx_reader reader = { 0 };
 	int ret = PASSED_OVER;
 	ssize_t count;
@@ -284,8 +297,8 @@ CMX_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
 	if (reader_begin(&reader, cmx_channel_of(channel)))
 		ret = -1;
 	while (ret == PASSED_OVER) {
-		count = reader_read(&reader, state, buffer, sizeof(buffer));
-		ret = count < 0 ? -1 : take(&reader, buffer, count);
+		count = reader_read(&reader, state);
+		ret = count < 0 ? -1 : take(&reader, count);
 	}
 	if (ret == DELIVERED) {
 		*event = &reader.event->event;

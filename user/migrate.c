@@ -24,11 +24,15 @@ static int migrate(struct cmx_id *id, struct cmx_channel *target,
 		saved = errno;
 		cmx_move_end(&walk, &move, !ret);
 		cmx_channel_unuse(source);
-		cmx_channel_put(source);
 		errno = saved;
 		if (!ret || errno != ENOENT)
 			return ret;
 	}
+}
+
+static bool is_time(const struct timespec *time)
+{
+	return !time || (time->tv_nsec >= 0 && time->tv_nsec < 1000000000);
 }
 
 /* Nanoseconds as the kernel wants them, where 0 stands for no deadline. */
@@ -51,25 +55,29 @@ CMX_EXPORT int rdmax_migrate_id(struct rdma_cm_id *id,
 				struct rdma_cm_event *held, int flags,
 				const struct timespec *deadline)
 {
-	struct cmx_id *own = cmx_id_of(id);
 	struct rdma_ucmx_migrate_id command = {
 		.size = sizeof(command),
-		.id = atomic_load(&own->handle),
 		.flags = flags & RDMAX_NONBLOCK ? RDMA_UCMX_NONBLOCK : 0,
-		.deadline = deadline_of(deadline),
 	};
 	struct cmx_channel *target;
+	struct cmx_id *own;
 	int ret;
 
 	if (flags & ~RDMAX_NONBLOCK)
 		return cmx_error(EOPNOTSUPP);
-	if (!channel || (held && cmx_event_of(held)->id != own))
+	if (!id || !channel || !is_time(deadline))
 		return cmx_error(EINVAL);
+	own = cmx_id_of(id);
 	target = cmx_channel_of(channel);
+	if (!cmx_table_has(own) || !cmx_channel_is_ours(target))
+		return cmx_error(EXDEV);
+	if (held && cmx_event_of(held)->id != own)
+		return cmx_error(EINVAL);
 	if (!cmx_channel_use(target))
 		return cmx_error(EBADF);
-	cmx_channel_get(target);
 	cmx_id_get(own);
+	command.id = atomic_load(&own->handle);
+	command.deadline = deadline_of(deadline);
 	command.target_fd = target->fd;
 	command.held_seq = held ? cmx_event_of(held)->seq : 0;
 	ret = migrate(own, target, &command);
@@ -77,7 +85,6 @@ CMX_EXPORT int rdmax_migrate_id(struct rdma_cm_id *id,
 		cmx_event_free(cmx_event_of(held));
 	cmx_id_put(own);
 	cmx_channel_unuse(target);
-	cmx_channel_put(target);
 	return ret;
 }
 
@@ -90,7 +97,7 @@ CMX_EXPORT int rdmax_migrate_id(struct rdma_cm_id *id,
  * connection requests too, after all events that were read are acknowledged.
  * Waits for that without a limit.  Either all of it happens or nothing.
  *
- * errno: EINVAL (no channel), EINTR (a signal came whose handler does not have
+ * errno: EINVAL (no id or channel), EINTR (a signal came whose handler does not have
  * calls restarted), EBUSY (another migration is under way), ECANCELED (it was
  * destroyed meanwhile), ENOSPC (@channel is full), EBADF (@channel was
  * destroyed).

@@ -17,6 +17,13 @@
  * waits in the second case until something changed: such a migration is about
  * to return.  id->version tells the changes.
  *
+ * ENOENT may also be what rdma_cm says to a command.  The search must not wait
+ * then, for the migration itself may wait for long.  So while there is one, a
+ * channel that answers ENOENT is asked whether the id is there, and given the
+ * command once more if it is: if the id was not there before, it is found now.
+ * It cannot be gone again unless another migration began, which changes
+ * id->version.
+ *
  * What id->channel may be set to:
  *
  *  - a channel that an event of the id was read from, before the reader hands
@@ -55,9 +62,8 @@ static void wait_for_change(struct cmx_id *id, unsigned int version)
  * cmx_walk_next - find the next channel to try
  * @walk: the search, with only its id set at first
  *
- * Returns a channel to be given back with cmx_channel_unuse() and
- * cmx_channel_put(), or NULL if there is none left: cmx_walk_error() has the
- * reason.
+ * Returns a channel to be given back with cmx_channel_unuse(), or NULL if there
+ * is none left: cmx_walk_error() has the reason.
  */
 struct cmx_channel *cmx_walk_next(struct cmx_walk *walk)
 {
@@ -80,8 +86,6 @@ struct cmx_channel *cmx_walk_next(struct cmx_walk *walk)
 		else
 			wait_for_change(id, walk->version);
 	}
-	if (channel)
-		cmx_channel_get(channel);
 	pthread_mutex_unlock(&id->lock);
 	return channel;
 }
@@ -98,6 +102,33 @@ int cmx_walk_error(const struct cmx_walk *walk)
 	return cmx_error(walk->closed ? EBADF : ENOENT);
 }
 
+static bool is_moving(const struct cmx_walk *walk)
+{
+	struct cmx_id *id = walk->id;
+	bool moving;
+
+	pthread_mutex_lock(&id->lock);
+	moving = id->moves && walk->version == id->version;
+	pthread_mutex_unlock(&id->lock);
+	return moving;
+}
+
+/* Returns whether the search is over: the result and errno are the command's. */
+static bool try_command(const struct cmx_walk *walk,
+			const struct cmx_channel *channel,
+			unsigned long request, void *argument, int *ret)
+{
+	uint32_t handle = atomic_load(&walk->id->handle);
+
+	*ret = cmx_sys_command(channel->fd, request, argument);
+	if (*ret >= 0 || errno != ENOENT)
+		return true;
+	if (!is_moving(walk) || !cmx_sys_owns(channel->fd, handle))
+		return false;
+	*ret = cmx_sys_command(channel->fd, request, argument);
+	return *ret >= 0 || errno != ENOENT || is_moving(walk);
+}
+
 /**
  * cmx_id_command - send a command to the channel that owns an id
  * @id: the id; the caller has a reference, or the user's pointer
@@ -111,20 +142,18 @@ int cmx_id_command(struct cmx_id *id, unsigned long request, void *argument)
 {
 	struct cmx_walk walk = { .id = id };
 	struct cmx_channel *channel;
+	bool over = false;
 	int ret = -1;
 
 	cmx_id_get(id);
-	for (;;) {
+	while (!over) {
 		channel = cmx_walk_next(&walk);
 		if (!channel) {
 			ret = cmx_walk_error(&walk);
 			break;
 		}
-		ret = cmx_sys_command(channel->fd, request, argument);
+		over = try_command(&walk, channel, request, argument, &ret);
 		cmx_channel_unuse(channel);
-		cmx_channel_put(channel);
-		if (ret >= 0 || errno != ENOENT)
-			break;
 	}
 	cmx_id_put(id);
 	return ret;

@@ -18,6 +18,8 @@ CMX_EXPORT int rdmax_query_channel(struct rdma_event_channel *channel,
 	if (!channel || !info || !size)
 		return cmx_error(EINVAL);
 	source = cmx_channel_of(channel);
+	if (!cmx_channel_is_ours(source))
+		return cmx_error(EXDEV);
 	if (!cmx_channel_use(source))
 		return cmx_error(EBADF);
 	ret = cmx_sys_command(source->fd, RDMA_UCMX_INFO, &command);

@@ -147,6 +147,21 @@ struct cmx_id *cmx_table_find(uint64_t cookie)
 	return slot_get(slot, life);
 }
 
+/**
+ * cmx_table_has - tell an id from another library's
+ * @id: the id
+ *
+ * A program that is linked with librdmacm, too, makes its ids there.  They are
+ * longer than what the user sees, so that the two members that this reads are
+ * memory, but whatever is in it is followed nowhere.
+ */
+bool cmx_table_has(const struct cmx_id *id)
+{
+	const struct cmx_slot *slot = slot_of((uint32_t)id->cookie);
+
+	return slot && slot == id->slot && slot->id == id;
+}
+
 static struct cmx_id *block_find_handle(struct cmx_slot *slots, uint32_t size,
 					uint32_t handle)
 {

@@ -4,6 +4,7 @@
  */
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmx.h"
@@ -12,11 +13,21 @@
 #define FAKE_IDS 4096
 #define FAKE_FDS 4096
 #define FAKE_FIRST_FD 1000
+#define FAKE_RECORDS 16
 
 static struct fake_id {
 	int owner;
 	bool moving;
 } ids[FAKE_IDS];
+
+static struct fake_record {
+	uint64_t bytes[CMX_RECORD_MAX / sizeof(uint64_t)];
+	size_t size;
+} records[FAKE_RECORDS];
+
+static unsigned int records_brought, records_read;
+static int outstanding;
+static unsigned int cancel_after;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -77,6 +88,33 @@ bool fake_is_open(int fd)
 	return is_open;
 }
 
+void fake_bring(const void *record, size_t size)
+{
+	pthread_mutex_lock(&lock);
+	if (records_brought == FAKE_RECORDS)
+		abort();
+	memcpy(records[records_brought].bytes, record, size);
+	records[records_brought++].size = size;
+	pthread_mutex_unlock(&lock);
+}
+
+void fake_cancel_reader(unsigned int reads)
+{
+	pthread_mutex_lock(&lock);
+	cancel_after = reads;
+	pthread_mutex_unlock(&lock);
+}
+
+int fake_outstanding(void)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = outstanding;
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
 /* Called with the lock held, which it drops now and then. */
 static void linger(void)
 {
@@ -106,7 +144,7 @@ static void stop_at(enum fake_point point, const struct fake_id *id)
 	hold_at = FAKE_RUN;
 	held_at = point;
 	pthread_cond_broadcast(&changed);
-	while (held_at && (point != FAKE_DRAIN || id->owner))
+	while (held_at && (!id || point != FAKE_DRAIN || id->owner))
 		pthread_cond_wait(&changed, &lock);
 	held_at = FAKE_RUN;
 }
@@ -162,10 +200,15 @@ static int migrate(int fd, const struct rdma_ucmx_migrate_id *command)
 	return 0;
 }
 
+static int notify(int fd, const struct rdma_ucmx_notify *command)
+{
+	if (!find(fd, command->id))
+		return -1;
+	return command->event == FAKE_NOTIFY_ENOENT ? cmx_error(ENOENT) : 0;
+}
+
 static int command_of(int fd, unsigned long request, void *argument)
 {
-	const struct rdma_ucmx_notify *notify = argument;
-
 	switch (request) {
 	case RDMA_UCMX_CREATE_ID:
 		return create(fd, argument);
@@ -174,7 +217,13 @@ static int command_of(int fd, unsigned long request, void *argument)
 	case RDMA_UCMX_MIGRATE_ID:
 		return migrate(fd, argument);
 	case RDMA_UCMX_NOTIFY:
-		return find(fd, notify->id) ? 0 : -1;
+		return notify(fd, argument);
+	case RDMA_UCMX_ACK_EVENTS:
+		outstanding--;
+		return 1;
+	case RDMA_UCMX_INFO:
+		stop_at(FAKE_QUERY, NULL);
+		return 0;
 	default:
 		return cmx_error(ENOTTY);
 	}
@@ -231,13 +280,28 @@ bool cmx_sys_owns(int fd, uint32_t handle)
 	return fake_owner(handle) == fd;
 }
 
-/* What these tests never come to. */
+/* As O_NONBLOCK, which serves here. */
 ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
 {
+	const struct fake_record *record = NULL;
+	bool cancel;
+
 	(void)fd;
-	(void)buffer;
-	(void)size;
-	abort();
+	pthread_mutex_lock(&lock);
+	cancel = cancel_after && !--cancel_after;
+	if (records_read < records_brought) {
+		record = &records[records_read++];
+		if (record->size > size)
+			abort();
+		memcpy(buffer, record->bytes, record->size);
+		outstanding++;
+	}
+	pthread_mutex_unlock(&lock);
+	if (cancel) {
+		pthread_cancel(pthread_self());
+		pthread_testcancel();
+	}
+	return record ? (ssize_t)record->size : cmx_error(EAGAIN);
 }
 
 int cmx_sys_ack(int fd, uint32_t handle, uint64_t seq)
@@ -245,12 +309,19 @@ int cmx_sys_ack(int fd, uint32_t handle, uint64_t seq)
 	(void)fd;
 	(void)handle;
 	(void)seq;
-	abort();
+	pthread_mutex_lock(&lock);
+	outstanding--;
+	pthread_mutex_unlock(&lock);
+	return 0;
 }
 
 int cmx_sys_destroy(int fd, uint32_t handle)
 {
-	(void)fd;
-	(void)handle;
-	abort();
+	struct rdma_ucmx_destroy_id command = { .id = handle };
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = destroy(fd, &command);
+	pthread_mutex_unlock(&lock);
+	return ret;
 }

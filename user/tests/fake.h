@@ -7,12 +7,19 @@
 #define FAKE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* Where a migration stops: as if events were unacknowledged, or committed. */
-enum fake_point { FAKE_RUN, FAKE_DRAIN, FAKE_COMMITTED };
+/*
+ * Where a migration stops: as if events were unacknowledged, or committed; and
+ * where a question about a channel does.
+ */
+enum fake_point { FAKE_RUN, FAKE_DRAIN, FAKE_COMMITTED, FAKE_QUERY };
 
-/* Have the next migration stop there. */
+/* An event to notify of for which rdma_cm, not this kernel, says ENOENT. */
+#define FAKE_NOTIFY_ENOENT 77
+
+/* Have the next call that comes there stop. */
 void fake_hold(enum fake_point point);
 /* Wait until it has. */
 void fake_wait_held(void);
@@ -23,6 +30,12 @@ void fake_jitter(bool on);
 /* Descriptor of the owner, 0 if there is no such id. */
 int fake_owner(uint32_t handle);
 bool fake_is_open(int fd);
+/* Have read(2) return this record, after those that it did not return yet. */
+void fake_bring(const void *record, size_t size);
+/* Cancel the thread that reads, at the end of the @reads-th read from now. */
+void fake_cancel_reader(unsigned int reads);
+/* How many events were read and not acknowledged. */
+int fake_outstanding(void);
 /* A descriptor was used that is not open. */
 extern _Atomic bool fake_misused;
 

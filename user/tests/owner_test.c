@@ -219,6 +219,114 @@ TEST_F(owner, channel_is_destroyed_before_its_id)
 	EXPECT_EQ(0, rdma_destroy_id(self->id));
 }
 
+/* rdma_cm has nothing of that name; the id is there. */
+TEST_F(owner, not_found_by_rdma_cm)
+{
+	EXPECT_EQ(-1, rdma_notify(self->id, FAKE_NOTIFY_ENOENT));
+	EXPECT_EQ(ENOENT, errno);
+	move_until(&self->mover, FAKE_DRAIN, self->id, self->channel[1]);
+	EXPECT_EQ(-1, rdma_notify(self->id, FAKE_NOTIFY_ENOENT));
+	EXPECT_EQ(ENOENT, errno);
+	move_end(&self->mover);
+	move_until(&self->mover, FAKE_COMMITTED, self->id, self->channel[2]);
+	EXPECT_EQ(-1, rdma_notify(self->id, FAKE_NOTIFY_ENOENT));
+	EXPECT_EQ(ENOENT, errno);
+	move_end(&self->mover);
+	EXPECT_EQ(0, rdma_notify(self->id, 0));
+}
+
+static void *query(void *channel)
+{
+	struct rdmax_channel_info info;
+
+	return (void *)(intptr_t)rdmax_query_channel(channel, &info,
+						     sizeof(info));
+}
+
+/* Its descriptor and its memory are there as long as the call is. */
+TEST_F(owner, channel_is_destroyed_under_a_call)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	int fd = channel->fd;
+	pthread_t thread;
+	void *ret;
+
+	fake_hold(FAKE_QUERY);
+	pthread_create(&thread, NULL, query, channel);
+	fake_wait_held();
+	rdma_destroy_event_channel(channel);
+	EXPECT_TRUE(fake_is_open(fd));
+	fake_release();
+	pthread_join(thread, &ret);
+	EXPECT_EQ(NULL, ret);
+	EXPECT_FALSE(fake_is_open(fd));
+}
+
+TEST_F(owner, migration_with_wrong_arguments)
+{
+	struct timespec wrong[] = { { 1, -1 }, { 1, 1000000000 }, { 0, -1 } };
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(-1, rdmax_migrate_id(self->id, self->channel[1], NULL,
+					       0, &wrong[i]));
+		EXPECT_EQ(EINVAL, errno);
+	}
+	EXPECT_EQ(-1, rdma_migrate_id(NULL, self->channel[1]));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, rdma_migrate_id(self->id, NULL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_TRUE(is_on(self->id, self->channel[0]));
+}
+
+TEST_F(owner, no_address)
+{
+	struct sockaddr unknown = { .sa_family = AF_UNSPEC };
+	struct sockaddr_in known = { .sin_family = AF_INET };
+	struct sockaddr *address = (struct sockaddr *)&known;
+
+	EXPECT_EQ(-1, rdma_bind_addr(self->id, NULL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, rdma_bind_addr(self->id, &unknown));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, rdma_resolve_addr(self->id, address, NULL, 1));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, rdma_resolve_addr(self->id, &unknown, address, 1));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+/*
+ * What librdmacm made: the same structs with other members behind them, and
+ * not ours to touch.
+ */
+TEST_F(owner, another_librarys)
+{
+	struct {
+		struct rdma_cm_id id;
+		uint64_t private[32];
+	} id;
+	struct {
+		struct rdma_event_channel channel;
+		uint32_t private[16];
+	} channel;
+	struct rdmax_channel_info info;
+	unsigned int byte;
+
+	for (byte = 0; byte < 256; byte++) {
+		memset(&id, byte, sizeof(id));
+		memset(&channel, byte, sizeof(channel));
+		EXPECT_EQ(-1, rdmax_migrate_id(&id.id, self->channel[1], NULL,
+					       0, NULL));
+		EXPECT_EQ(EXDEV, errno);
+		EXPECT_EQ(-1, rdmax_migrate_id(self->id, &channel.channel, NULL,
+					       0, NULL));
+		EXPECT_EQ(EXDEV, errno);
+		EXPECT_EQ(-1, rdmax_query_channel(&channel.channel, &info,
+						  sizeof(info)));
+		EXPECT_EQ(EXDEV, errno);
+	}
+}
+
 /* Everything at once. */
 struct crowd {
 	pthread_t thread;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * What librdmacmx offers beyond <rdma/rdma_cma.h>.
+ *
+ * A program is linked with -lrdmacmx instead of -lrdmacm.  With both, the
+ * functions of <rdma/rdma_cma.h> are those of the one that comes first, and if
+ * that is librdmacm, its ids and channels mean nothing here: EXDEV.
  */
 #ifndef RDMA_CMX_H
 #define RDMA_CMX_H
@@ -32,9 +36,10 @@ extern "C" {
  * connection requests too, once all those that were read are acknowledged.
  * Either all of it happens or nothing.
  *
- * Returns 0, or -1 and errno: EINVAL (@channel is NULL, or @held is not an
- * unacknowledged event of @id), EOPNOTSUPP (unknown flag), EBADF (@channel was
- * destroyed), EBUSY (another migration of @id is under way), EAGAIN,
+ * Returns 0, or -1 and errno: EINVAL (@id or @channel is NULL, @held is not an
+ * unacknowledged event of @id, or @deadline is no time), EXDEV (@id or @channel
+ * is librdmacm's), EOPNOTSUPP (unknown flag), EBADF (@channel was destroyed),
+ * EBUSY (another migration of @id is under way), EAGAIN,
  * ETIMEDOUT, EINTR (events are unacknowledged), ECANCELED (@id was destroyed
  * meanwhile), ENOSPC (@channel is full).
  */
@@ -71,8 +76,8 @@ struct rdmax_channel_info {
  * @info: Filled in; what this library does not know becomes zero.
  * @size: sizeof(struct rdmax_channel_info) of the caller.
  *
- * Returns 0, or -1 and errno: EINVAL (a parameter is NULL or zero), EBADF
- * (@channel was destroyed).
+ * Returns 0, or -1 and errno: EINVAL (a parameter is NULL or zero), EXDEV
+ * (@channel is librdmacm's), EBADF (@channel was destroyed).
  */
 int rdmax_query_channel(struct rdma_event_channel *channel,
 			struct rdmax_channel_info *info, size_t size);

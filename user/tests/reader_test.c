@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What becomes of a record that was read?  Over a fake kernel that brings any.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "cmx.h"
+#include "fake.h"
+#include "test.h"
+
+/* A record with connection parameters. */
+struct record {
+	struct rdma_ucmx_event head;
+	struct rdma_ucmx_conn_param conn;
+};
+
+FIXTURE(reader)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+};
+
+FIXTURE_SETUP(reader)
+{
+	self->channel = rdma_create_event_channel();
+	ASSERT_NE(NULL, self->channel);
+	ASSERT_EQ(0, rdma_create_id(self->channel, &self->id, self,
+				    RDMA_PS_TCP));
+}
+
+/* Nothing outstanding but what a test holds, and nothing left. */
+FIXTURE_TEARDOWN(reader)
+{
+	EXPECT_EQ(0, fake_outstanding());
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+	rdma_destroy_event_channel(self->channel);
+	EXPECT_FALSE(fake_misused);
+}
+
+/* The head alone, or with private data. */
+static void bring(struct rdma_cm_id *of, enum rdma_cm_event_type type,
+		  const char *private_data)
+{
+	struct record record = { .head = { .event = type } };
+	struct cmx_id *id = cmx_id_of(of);
+	static uint64_t seq;
+
+	record.head.size = sizeof(record.head);
+	record.head.seq = ++seq;
+	if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		record.head.id = 4000;
+		record.head.listen_id = id->handle;
+		record.head.listen_cookie = id->cookie;
+	} else {
+		record.head.id = id->handle;
+		record.head.cookie = id->cookie;
+	}
+	if (private_data) {
+		record.head.size = sizeof(record);
+		record.head.sections = RDMA_UCMX_EVENT_CONN;
+		record.conn.private_data_len = strlen(private_data);
+		memcpy(record.conn.private_data, private_data,
+		       strlen(private_data));
+	}
+	fake_bring(&record, record.head.size);
+}
+
+TEST_F(reader, delivers)
+{
+	struct rdma_cm_event *event;
+
+	bring(self->id, RDMA_CM_EVENT_ESTABLISHED, "data");
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	EXPECT_EQ(RDMA_CM_EVENT_ESTABLISHED, event->event);
+	EXPECT_EQ(self->id, event->id);
+	EXPECT_EQ(4, event->param.conn.private_data_len);
+	EXPECT_EQ(0, memcmp(event->param.conn.private_data, "data", 4));
+	EXPECT_EQ(1, fake_outstanding());
+	EXPECT_EQ(0, rdma_ack_cm_event(event));
+	EXPECT_EQ(-1, rdma_get_cm_event(self->channel, &event));
+	EXPECT_EQ(EAGAIN, errno);
+}
+
+/* The event after one that was passed over has nothing of it. */
+TEST_F(reader, passes_over_all_of_an_event)
+{
+	struct rdma_cm_event *event;
+
+	cmx_id_of(self->id)->connect_failed = true;
+	bring(self->id, RDMA_CM_EVENT_REJECTED, "data");
+	bring(self->id, RDMA_CM_EVENT_TIMEWAIT_EXIT, NULL);
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	EXPECT_EQ(RDMA_CM_EVENT_TIMEWAIT_EXIT, event->event);
+	EXPECT_EQ(0, event->param.conn.private_data_len);
+	EXPECT_EQ(NULL, event->param.conn.private_data);
+	EXPECT_EQ(0, rdma_ack_cm_event(event));
+}
+
+TEST_F(reader, hands_out_a_request)
+{
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *child;
+
+	bring(self->id, RDMA_CM_EVENT_CONNECT_REQUEST, "data");
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	child = event->id;
+	EXPECT_EQ(self->id, event->listen_id);
+	EXPECT_EQ(self, child->context);
+	EXPECT_EQ(self->channel, child->channel);
+	/* The listener's event outlives the child. */
+	EXPECT_EQ(0, rdma_destroy_id(child));
+	EXPECT_EQ(child, event->id);
+	EXPECT_EQ(NULL, event->id->qp);
+	EXPECT_EQ(0, rdma_ack_cm_event(event));
+}
+
+static void *read_one(void *channel)
+{
+	struct rdma_cm_event *event;
+
+	rdma_get_cm_event(channel, &event);
+	return NULL;
+}
+
+static void *cancelled(struct rdma_event_channel *channel, unsigned int reads)
+{
+	pthread_t thread;
+	void *result;
+
+	fake_cancel_reader(reads);
+	pthread_create(&thread, NULL, read_one, channel);
+	pthread_join(thread, &result);
+	return result;
+}
+
+/*
+ * A thread that is cancelled when the kernel has given it an event: nobody
+ * will ever have that event, so nothing may wait for it.
+ */
+TEST_F(reader, is_cancelled_with_an_event)
+{
+	bring(self->id, RDMA_CM_EVENT_ESTABLISHED, "data");
+	EXPECT_EQ(PTHREAD_CANCELED, cancelled(self->channel, 1));
+	EXPECT_EQ(0, fake_outstanding());
+}
+
+TEST_F(reader, is_cancelled_with_a_request)
+{
+	bring(self->id, RDMA_CM_EVENT_CONNECT_REQUEST, NULL);
+	EXPECT_EQ(PTHREAD_CANCELED, cancelled(self->channel, 1));
+	EXPECT_EQ(0, fake_outstanding());
+}
+
+/* The one before was passed over, and is acknowledged once. */
+TEST_F(reader, is_cancelled_with_nothing)
+{
+	cmx_id_of(self->id)->connect_failed = true;
+	bring(self->id, RDMA_CM_EVENT_DISCONNECTED, NULL);
+	EXPECT_EQ(PTHREAD_CANCELED, cancelled(self->channel, 2));
+	EXPECT_EQ(0, fake_outstanding());
+}
+
+TEST_F(reader, refuses_what_is_no_record)
+{
+	struct rdma_ucmx_event head = { .size = sizeof(head) - 8 };
+	struct rdma_cm_event *event;
+
+	fake_bring(&head, sizeof(head));
+	ASSERT_EQ(-1, rdma_get_cm_event(self->channel, &event));
+	EXPECT_EQ(EPROTO, errno);
+	cmx_sys_ack(0, 0, 0);
+}
+
+TEST_HARNESS_MAIN
