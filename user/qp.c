@@ -245,6 +245,11 @@ static void destroy_cqs(struct rdma_cm_id *id)
 {
 	int saved = errno;
 
+	/* One of the user's may serve both directions. */
+	if (id->send_cq == id->recv_cq)
+		id->send_cq = NULL;
+	if (id->send_cq_channel == id->recv_cq_channel)
+		id->send_cq_channel = NULL;
 	destroy_cq(&id->recv_cq, &id->recv_cq_channel);
 	destroy_cq(&id->send_cq, &id->send_cq_channel);
 	errno = saved;
