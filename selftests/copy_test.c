@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -131,7 +132,7 @@ FIXTURE_TEARDOWN(copy)
 {
 	close(self->source);
 	close(self->target);
-	test_ok(fabric_restore());
+	EXPECT_EQ(0, fabric_restore());
 }
 
 /* Start a migration of the id and see it wait. */
@@ -240,6 +241,45 @@ TEST_F(copy, c08_held_event_in_the_middle)
 	test_ok(cmd_migrate_id_opt(self->source, self->id, self->target,
 				   RDMA_UCMX_NONBLOCK, 0, 1));
 	EXPECT_TRUE(id_is_on(self->target, self->id));
+}
+
+/* A reader that does not block is told when there is something for it. */
+TEST_F(copy, c06_nonblocking_reader_meanwhile)
+{
+	struct epoll_event event, interest = { .events = EPOLLIN | EPOLLET };
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+	char record[RDMA_UCMX_READ_MIN];
+
+	ASSERT_LE(0, epoll);
+	test_ok(epoll_ctl(epoll, EPOLL_CTL_ADD, self->source, &interest));
+	test_ok(cmd_resolve_route(self->source, self->id));
+	ASSERT_EQ(1, epoll_wait(epoll, &event, 1, PATIENCE_MS));
+	test_ok(fcntl(self->source, F_SETFL, O_NONBLOCK));
+	test_err(EAGAIN, read(self->source, record, sizeof(record)));
+	ASSERT_EQ(0, epoll_wait(epoll, &event, 1, 0));
+	test_ok(copy_finish(&self->copy));
+	ASSERT_EQ(1, epoll_wait(epoll, &event, 1, PATIENCE_MS));
+	test_ok(event_take(self->source, EV_ROUTE_RESOLVED, self->id));
+	close(epoll);
+}
+
+/* One that blocks waits its turn, and can be interrupted. */
+TEST_F(copy, c06_second_reader_meanwhile)
+{
+	count_signals(SIGUSR1, 0);
+	test_ok(cmd_resolve_route(self->source, self->id));
+	ASSERT_TRUE(wait_until(id_has_pending(self->source, self->id, 1)));
+	self->call.fd = self->source;
+	call_start(&self->call, run_read);
+	ASSERT_TRUE(wait_until(call_blocked(&self->call)));
+	call_signal(&self->call, SIGUSR1);
+	test_err(EINTR, call_result(&self->call));
+	call_start(&self->call, run_read);
+	ASSERT_TRUE(wait_until(call_blocked(&self->call)));
+	test_ok(copy_finish(&self->copy));
+	test_ok(call_result(&self->call));
+	EXPECT_EQ(1, self->copy.read.event.head.seq);
+	EXPECT_EQ(2, self->call.event.head.seq);
 }
 
 /* Other ids of the channel, and other channels, go on. */

@@ -35,7 +35,7 @@ FIXTURE_TEARDOWN(removal)
 	close(self->source);
 	close(self->target);
 	close(self->client);
-	test_ok(fabric_restore());
+	EXPECT_EQ(0, fabric_restore());
 }
 
 #define REMOVE() test_ok(fabric_removed(fabric_remove()))
