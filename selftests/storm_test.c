@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Any command on any id from any thread: every thread draws its commands and
+ * ids from a generator of its own.  What comes out of a single call is not
+ * known; that the kernel stands, that nobody hangs, and that in the end every
+ * id and event can be accounted for, is.
+ */
+#include <fcntl.h>
+#include <string.h>
+
+#include "call.h"
+#include "scene.h"
+#include "test.h"
+
+#define CHANNELS 3
+#define THREADS 4
+#define SLOTS 16
+
+static int channels[CHANNELS];
+static _Atomic __u32 slots[SLOTS];
+static __u16 port;
+
+struct storm {
+	pthread_t thread;
+	unsigned int seed;
+	unsigned int rounds;
+	unsigned int created;
+	unsigned int migrated;
+	unsigned int connected;
+};
+
+static unsigned int draw(struct storm *storm, unsigned int n)
+{
+	return rand_r(&storm->seed) % n;
+}
+
+/* Now and then one that nobody was told. */
+static __u32 draw_id(struct storm *storm)
+{
+	__u32 id = slots[draw(storm, SLOTS)];
+
+	return draw(storm, 16) ? id : id + draw(storm, 8);
+}
+
+static int draw_channel(struct storm *storm)
+{
+	return channels[draw(storm, CHANNELS)];
+}
+
+static __u64 soon(void)
+{
+	return now_ns() + 2000000;
+}
+
+static void read_and_acknowledge(struct storm *storm, int fd)
+{
+	char record[RDMA_UCMX_READ_MIN];
+	struct event ev;
+	ssize_t size = read(fd, record, sizeof(record));
+
+	if (size <= 0 || event_parse(record, size, &ev) < 0)
+		return;
+	if (ev.head.event == EV_CONNECT_REQUEST)
+		slots[draw(storm, SLOTS)] = ev.head.id;
+	/* Somebody else may clean up after this reader. */
+	if (draw(storm, 8))
+		cmd_ack(fd, ev.head.listen_id ?: ev.head.id, ev.head.seq);
+}
+
+static void create(struct storm *storm, int fd)
+{
+	__u32 id;
+
+	if (cmd_create_id(fd, PS_TCP, draw(storm, 100), &id))
+		return;
+	storm->created++;
+	slots[draw(storm, SLOTS)] = id;
+}
+
+/* A request, which chance alone would hardly ever bring about. */
+static void connect_anew(struct storm *storm, int fd)
+{
+	struct rdma_ucmx_conn_param param = conn_param();
+	struct rdma_ucmx_addr dst = addr(ADDR1, port);
+	int tries;
+	__u32 id;
+
+	if (cmd_create_id(fd, PS_TCP, 0, &id))
+		return;
+	cmd_resolve_addr(fd, id, NULL, &dst);
+	for (tries = 0; tries < 200 && cmd_resolve_route(fd, id); tries++)
+		pause_briefly();
+	for (tries = 0; tries < 200 && cmd_connect(fd, id, &param); tries++)
+		pause_briefly();
+	storm->connected += tries < 200;
+	slots[draw(storm, SLOTS)] = id;
+}
+
+static void step(struct storm *storm)
+{
+	struct rdma_ucmx_conn_param param = conn_param();
+	struct rdma_ucmx_addr dst = addr(ADDR1, port), src = addr(ADDR1, 0);
+	struct rdma_ucmx_qp_attr attr;
+	struct rdma_ucmx_query query;
+	int fd = draw_channel(storm);
+	__u32 id = draw_id(storm);
+	__u8 tos = 8;
+
+	switch (draw(storm, 20)) {
+	case 0 ... 1:
+		create(storm, fd);
+		break;
+	case 2:
+		cmd_destroy_id_opt(fd, id, 0, soon(), 0);
+		break;
+	case 3:
+		cmd_destroy_id_opt(fd, id, RDMA_UCMX_NONBLOCK, 0, 0);
+		break;
+	case 4:
+		cmd_bind_addr(fd, id, &src);
+		break;
+	case 5 ... 6:
+		cmd_resolve_addr(fd, id, NULL, &dst);
+		break;
+	case 7 ... 8:
+		cmd_resolve_route(fd, id);
+		break;
+	case 9:
+		cmd_listen(fd, id, draw(storm, 3));
+		break;
+	case 10:
+		if (draw(storm, 4))
+			cmd_connect(fd, id, &param);
+		else
+			connect_anew(storm, fd);
+		break;
+	case 11:
+		cmd_accept(fd, id, 0, &param);
+		break;
+	case 12:
+		cmd_reject(fd, id, 0, "", 0);
+		break;
+	case 13:
+		cmd_disconnect(fd, id);
+		break;
+	case 14:
+		cmd_query(fd, id, &query);
+		break;
+	case 15:
+		cmd_init_qp_attr(fd, id, draw(storm, 8), &attr);
+		break;
+	case 16:
+		cmd_set_option(fd, id, 0, 0, &tos, sizeof(tos));
+		break;
+	case 17:
+		cmd_ack(fd, id, 0);
+		break;
+	case 18:
+		read_and_acknowledge(storm, fd);
+		break;
+	case 19:
+		if (!cmd_migrate_id_opt(fd, id, draw_channel(storm), 0, soon(), 0))
+			storm->migrated++;
+		break;
+	}
+}
+
+static void *run(void *arg)
+{
+	struct storm *storm = arg;
+
+	while (storm->rounds--)
+		step(storm);
+	return NULL;
+}
+
+/* Acknowledge and destroy what the channel lists, until that is nothing. */
+static int clear(int fd)
+{
+	struct rdma_ucmx_id_info ids[64];
+	int n;
+
+	while ((n = cmd_list_ids(fd, 0, ids, ARRAY_LEN(ids))) > 0) {
+		for (int i = 0; i < n; i++) {
+			cmd_ack(fd, ids[i].id, 0);
+			/* The last acknowledgement may have freed it. */
+			if (cmd_destroy_id(fd, ids[i].id) && errno != ENOENT)
+				return -1;
+		}
+	}
+	return n;
+}
+
+TEST(any_commands_on_any_ids)
+{
+	struct storm storms[THREADS] = {};
+	unsigned int created = 0, migrated = 0, connected = 0;
+	struct connection connection;
+	struct rdma_ucmx_info info;
+	__u32 listener;
+
+	for (int i = 0; i < CHANNELS; i++) {
+		channels[i] = channel_open_nonblock();
+		ASSERT_LE(0, channels[i]);
+	}
+	test_ok(listener_open(channels[0], "0.0.0.0", 0, &listener, &port));
+	slots[0] = listener;
+	for (int i = 0; i < THREADS; i++) {
+		storms[i] = (struct storm){ .seed = i + 1, .rounds = scaled(4000) };
+		ASSERT_EQ(0, pthread_create(&storms[i].thread, NULL, run, &storms[i]));
+	}
+	for (int i = 0; i < THREADS; i++) {
+		ASSERT_EQ(0, pthread_join(storms[i].thread, NULL));
+		created += storms[i].created;
+		migrated += storms[i].migrated;
+		connected += storms[i].connected;
+	}
+	TH_LOG("%u ids, %u migrations, %u requests", created, migrated, connected);
+	EXPECT_LT(0, created);
+	EXPECT_LT(0, migrated);
+	EXPECT_LT(0, connected);
+	for (int i = 0; i < CHANNELS; i++) {
+		test_ok(clear(channels[i]));
+		test_ok(cmd_info(channels[i], &info));
+		EXPECT_EQ(0, info.out_ids);
+		EXPECT_EQ(0, info.out_pending);
+		EXPECT_EQ(0, info.out_outstanding);
+	}
+	/* And all works as before. */
+	test_ok(connection_open(channels[0], channels[1], ADDR1, &connection));
+}
+
+/* Nobody waits for the answers to what was asked. */
+TEST(closed_while_addresses_and_routes_are_asked_for)
+{
+	struct rdma_ucmx_addr near = addr(ADDR1, 7), far = addr("192.0.2.99", 7);
+	__u32 ids[4];
+
+	for (unsigned int round = 0; round < scaled(100); round++) {
+		int fd = channel_open(), copy = dup(fd);
+
+		ASSERT_LE(0, fd);
+		ASSERT_LE(0, copy);
+		for (unsigned int i = 0; i < ARRAY_LEN(ids); i++) {
+			test_ok(cmd_create_id(fd, PS_TCP, 0, &ids[i]));
+			test_ok(cmd_resolve_addr(fd, ids[i], NULL, i % 2 ? &near : &far));
+		}
+		close(fd);
+		test_ok(cmd_destroy_id(copy, ids[round % ARRAY_LEN(ids)]));
+		close(copy);
+	}
+}
+
+struct closing {
+	pthread_t thread;
+	int fd;
+	__u32 ids[4];
+};
+
+static void *destroy_all(void *arg)
+{
+	struct closing *closing = arg;
+
+	for (unsigned int i = 0; i < ARRAY_LEN(closing->ids); i++)
+		cmd_destroy_id(closing->fd, closing->ids[i]);
+	return NULL;
+}
+
+TEST(closed_while_ids_are_destroyed_through_a_duplicate)
+{
+	struct rdma_ucmx_addr dst = addr(ADDR1, 7);
+	struct closing closing;
+
+	for (unsigned int round = 0; round < scaled(100); round++) {
+		int fd = channel_open();
+
+		closing.fd = dup(fd);
+		ASSERT_LE(0, closing.fd);
+		for (unsigned int i = 0; i < ARRAY_LEN(closing.ids); i++) {
+			test_ok(cmd_create_id(fd, PS_TCP, 0, &closing.ids[i]));
+			if (i % 2)
+				test_ok(cmd_resolve_addr(fd, closing.ids[i], NULL, &dst));
+		}
+		ASSERT_EQ(0, pthread_create(&closing.thread, NULL, destroy_all, &closing));
+		close(fd);
+		close(closing.fd);
+		ASSERT_EQ(0, pthread_join(closing.thread, NULL));
+	}
+}
+
+TEST_HARNESS_MAIN
