@@ -86,7 +86,7 @@ static bool path_is(const struct rdma_ucmx_path *path, const char *dst,
 } while (0)
 
 /* C4: an event says all that its reader needs, on the active side ... */
-TEST_F(connect, c4_resolving)
+TEST_F(connect, c04_resolving)
 {
 	struct rdma_ucmx_addr dst = addr(variant->dst, self->port);
 	struct rdma_ucmx_query query;
@@ -125,7 +125,7 @@ TEST_F(connect, c4_resolving)
 }
 
 /* ... and on the passive side. */
-TEST_F(connect, c4_request)
+TEST_F(connect, c04_request)
 {
 	struct rdma_ucmx_query query;
 	struct event ev;
@@ -318,7 +318,7 @@ TEST_F(connect, a_qp_number_in_use_is_stale)
 }
 
 /* The client gives up while its request is unclaimed. */
-TEST_F(connect, c3_events_of_an_unclaimed_child_are_kept)
+TEST_F(connect, c03_events_of_an_unclaimed_child_are_kept)
 {
 	struct rdma_ucmx_conn_param param = conn_param();
 	struct event ev;
@@ -338,7 +338,7 @@ TEST_F(connect, c3_events_of_an_unclaimed_child_are_kept)
 }
 
 /* A child cannot be named before its request was read. */
-TEST_F(connect, c1_unread_children_are_nobodys)
+TEST_F(connect, c01_unread_children_are_nobodys)
 {
 	struct rdma_ucmx_conn_param param = conn_param();
 	struct event ev;
@@ -361,7 +361,7 @@ TEST_F(connect, c1_unread_children_are_nobodys)
 }
 
 /* C3: a request without room is refused, and was never raised. */
-TEST(c3_backlog)
+TEST(c03_backlog)
 {
 	int server = channel_open(), client = channel_open();
 	__u32 ids[5], listener;

@@ -37,7 +37,7 @@ FIXTURE_TEARDOWN(event)
 } while (0)
 
 /* C2: in the order of arrival, over all ids. */
-TEST_F(event, c2_order_of_arrival_over_all_ids)
+TEST_F(event, c02_order_of_arrival_over_all_ids)
 {
 	__u32 ids[20];
 	unsigned int i;
@@ -63,7 +63,7 @@ TEST_F(event, c2_order_of_arrival_over_all_ids)
 }
 
 /* C4: as many as there are and fit, each beginning with its size. */
-TEST_F(event, c4_many_in_one_read)
+TEST_F(event, c04_many_in_one_read)
 {
 	char buffer[8 * RDMA_UCMX_READ_MIN] __attribute__((aligned(8)));
 	__u32 ids[10];
@@ -85,7 +85,7 @@ TEST_F(event, c4_many_in_one_read)
 }
 
 /* C4: what does not fit stays, an error only if nothing was read. */
-TEST_F(event, c4_what_does_not_fit_stays)
+TEST_F(event, c04_what_does_not_fit_stays)
 {
 	char buffer[RDMA_UCMX_READ_MIN] __attribute__((aligned(8)));
 	__u32 ids[40];
@@ -107,7 +107,7 @@ TEST_F(event, c4_what_does_not_fit_stays)
 	test_err(EAGAIN, event_read_now(self->fd, &ev));
 }
 
-TEST_F(event, c4_short_buffers_are_einval)
+TEST_F(event, c04_short_buffers_are_einval)
 {
 	char buffer[RDMA_UCMX_READ_MIN];
 	__u32 id;
@@ -128,7 +128,7 @@ TEST_F(event, c4_short_buffers_are_einval)
 }
 
 /* C2, C3: a failed read consumes nothing and keeps the order. */
-TEST_F(event, c3_unwritable_buffers_lose_nothing)
+TEST_F(event, c03_unwritable_buffers_lose_nothing)
 {
 	__u32 ids[3];
 	char *volatile nowhere = (char *)8;
@@ -173,7 +173,7 @@ TEST_F(event, cookies_come_back)
 	EXPECT_EQ(cookie, info.cookie);
 }
 
-TEST_F(event, c5_second_acknowledgement_is_einval)
+TEST_F(event, c05_second_acknowledgement_is_einval)
 {
 	__u32 id;
 
@@ -186,7 +186,7 @@ TEST_F(event, c5_second_acknowledgement_is_einval)
 	test_err(EINVAL, cmd_ack(self->fd, id, ~0ULL));
 }
 
-TEST_F(event, c5_acknowledge_says_how_many)
+TEST_F(event, c05_acknowledge_says_how_many)
 {
 	struct rdma_ucmx_ack acks[40];
 	__u32 ids[ARRAY_LEN(acks)];
@@ -211,7 +211,7 @@ TEST_F(event, c5_acknowledge_says_how_many)
 	test_err(ENOENT, cmd_ack_events(self->fd, acks, 1));
 }
 
-TEST_F(event, c5_acknowledge_all_of_an_id)
+TEST_F(event, c05_acknowledge_all_of_an_id)
 {
 	struct rdma_ucmx_id_info info;
 	struct event ev;
@@ -233,7 +233,7 @@ TEST_F(event, c5_acknowledge_all_of_an_id)
 }
 
 /* C5: what is outstanding can be seen: since when, and read by whom. */
-TEST_F(event, c5_outstanding_events_can_be_seen)
+TEST_F(event, c05_outstanding_events_can_be_seen)
 {
 	struct rdma_ucmx_id_info info;
 	__u64 before = now_ns();
@@ -406,7 +406,7 @@ TEST_F(event, poll_and_epoll)
 }
 
 /* Each event exactly once, whoever reads. */
-TEST_F(event, c3_many_readers_share_a_channel)
+TEST_F(event, c03_many_readers_share_a_channel)
 {
 	struct call readers[8];
 	bool seen[ARRAY_LEN(readers)] = {};

@@ -111,7 +111,7 @@ TEST_F(handover, c16_child_announced_and_adopted)
 }
 
 /* "Words": what happened to an unclaimed id is delivered when it is adopted. */
-TEST_F(handover, c3_events_held_until_adopted)
+TEST_F(handover, c03_events_held_until_adopted)
 {
 	struct event request, ev;
 	__u32 client;
@@ -133,7 +133,7 @@ TEST_F(handover, c3_events_held_until_adopted)
 }
 
 /* C7: a migration that fails announces nothing. */
-TEST_F(handover, c7_failure_announces_nothing)
+TEST_F(handover, c07_failure_announces_nothing)
 {
 	struct event ev;
 	__u32 id;

@@ -209,7 +209,7 @@ TEST_F(queued, c10_accepted_on_both)
 }
 
 /* A request that was read holds the listener, not its child. */
-TEST_F(queued, c8_waits_for_a_request_that_was_read)
+TEST_F(queued, c08_waits_for_a_request_that_was_read)
 {
 	struct call call = {};
 	struct event ev;

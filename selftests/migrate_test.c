@@ -74,7 +74,7 @@ TEST_F(migrate, an_id_without_events)
 }
 
 /* C4: the handle stays, numbers go on, across many migrations. */
-TEST_F(migrate, c4_sequence_numbers_go_on)
+TEST_F(migrate, c04_sequence_numbers_go_on)
 {
 	int fds[] = { self->source, self->target, self->client };
 	struct event ev;
@@ -92,7 +92,7 @@ TEST_F(migrate, c4_sequence_numbers_go_on)
 }
 
 /* C2: they arrive together, in their own order, behind what is there. */
-TEST_F(migrate, c2_pending_events_move_in_order)
+TEST_F(migrate, c02_pending_events_move_in_order)
 {
 	__u32 before, moved, stays, after;
 	struct event ev;
@@ -118,7 +118,7 @@ TEST_F(migrate, c2_pending_events_move_in_order)
 }
 
 /* C9: event n + 1 can be read on the target only after n is acknowledged. */
-TEST_F(migrate, c9_the_rest_follows_the_acknowledged)
+TEST_F(migrate, c09_the_rest_follows_the_acknowledged)
 {
 	struct event ev;
 	__u32 id;
@@ -265,7 +265,7 @@ TEST_F(migrate, c13_wrong_targets)
 }
 
 /* C1: an id that is not the channel's, or no id at all. */
-TEST_F(migrate, c1_ids_that_cannot_be_migrated)
+TEST_F(migrate, c01_ids_that_cannot_be_migrated)
 {
 	__u32 foreign, destroyed;
 
@@ -336,7 +336,7 @@ TEST_F(migrate, cookie)
 }
 
 /* A child that was not accepted stays unclaimed, wherever it is. */
-TEST_F(migrate, c3_unclaimed_child)
+TEST_F(migrate, c03_unclaimed_child)
 {
 	__u32 listener, id, child;
 	struct event ev;

@@ -89,7 +89,7 @@ FIXTURE_TEARDOWN(wait)
 	test_ok(event_ack(self->target, &_ev));				\
 } while (0)
 
-TEST_F(wait, c8_returns_when_the_event_is_acknowledged)
+TEST_F(wait, c08_returns_when_the_event_is_acknowledged)
 {
 	struct event ev;
 
@@ -105,7 +105,7 @@ TEST_F(wait, c8_returns_when_the_event_is_acknowledged)
 	EXPECT_EQ(1, channel_ids(self->source));
 }
 
-TEST_F(wait, c8_acknowledging_all_of_the_id)
+TEST_F(wait, c08_acknowledging_all_of_the_id)
 {
 	START();
 	test_ok(cmd_ack(self->source, self->id, 0));
@@ -149,7 +149,7 @@ TEST_F(wait, c12_commands_meanwhile)
 }
 
 /* C7: what came meanwhile stays with the id, too. */
-TEST_F(wait, c7_events_that_come_meanwhile)
+TEST_F(wait, c07_events_that_come_meanwhile)
 {
 	struct rdma_ucmx_conn_param param = conn_param();
 	struct event ev;
@@ -168,7 +168,7 @@ TEST_F(wait, c7_events_that_come_meanwhile)
 	test_err(EAGAIN, event_read_now(self->target, &ev));
 }
 
-TEST_F(wait, c8_signal)
+TEST_F(wait, c08_signal)
 {
 	count_signals(SIGUSR1, 0);
 	START();
@@ -178,7 +178,7 @@ TEST_F(wait, c8_signal)
 }
 
 /* C7: a reader that waited meanwhile is woken. */
-TEST_F(wait, c7_signal_wakes_the_readers_of_the_source)
+TEST_F(wait, c07_signal_wakes_the_readers_of_the_source)
 {
 	struct call reader = { .fd = self->source };
 
@@ -194,7 +194,7 @@ TEST_F(wait, c7_signal_wakes_the_readers_of_the_source)
 	EXPECT_EQ(2, reader.event.head.seq);
 }
 
-TEST_F(wait, c8_signal_with_a_handler_that_restarts)
+TEST_F(wait, c08_signal_with_a_handler_that_restarts)
 {
 	count_signals(SIGUSR1, SA_RESTART);
 	START();
@@ -209,7 +209,7 @@ TEST_F(wait, c8_signal_with_a_handler_that_restarts)
 }
 
 /* The deadline is a point in time: a restart does not put it off. */
-TEST_F(wait, c8_deadline_across_restarts)
+TEST_F(wait, c08_deadline_across_restarts)
 {
 	__u64 deadline = now_ns() + 2000000000ULL;
 
@@ -226,7 +226,7 @@ TEST_F(wait, c8_deadline_across_restarts)
 	EXPECT_UNMOVED(true);
 }
 
-TEST_F(wait, c8_deadline)
+TEST_F(wait, c08_deadline)
 {
 	__u64 deadline = now_ns() + 300000000ULL;
 
@@ -237,21 +237,21 @@ TEST_F(wait, c8_deadline)
 }
 
 /* Past: after one look, and so nothing has moved within the source. */
-TEST_F(wait, c8_deadline_that_is_past)
+TEST_F(wait, c08_deadline_that_is_past)
 {
 	test_err(ETIMEDOUT, cmd_migrate_id_opt(self->source, self->id,
 					       self->target, 0, 1, 0));
 	EXPECT_UNMOVED(false);
 }
 
-TEST_F(wait, c8_deadline_that_is_past_but_nothing_is_outstanding)
+TEST_F(wait, c08_deadline_that_is_past_but_nothing_is_outstanding)
 {
 	test_ok(cmd_ack(self->source, self->id, 1));
 	test_ok(cmd_migrate_id_opt(self->source, self->id, self->target, 0, 1, 0));
 	EXPECT_MOVED();
 }
 
-TEST_F(wait, c8_nonblocking)
+TEST_F(wait, c08_nonblocking)
 {
 	test_err(EAGAIN, cmd_migrate_id_opt(self->source, self->id, self->target,
 					    RDMA_UCMX_NONBLOCK, 0, 0));
@@ -369,7 +369,7 @@ TEST_F(wait, c11_same_channel)
 }
 
 /* The wait is killable, and the id none the worse for it. */
-TEST_F(wait, c8_sigkill)
+TEST_F(wait, c08_sigkill)
 {
 	int status;
 	pid_t pid;
@@ -390,7 +390,7 @@ TEST_F(wait, c8_sigkill)
 }
 
 /* A wait ends by itself only: nothing else wakes it to the wrong end. */
-TEST_F(wait, c8_unrelated_acknowledgements)
+TEST_F(wait, c08_unrelated_acknowledgements)
 {
 	struct event ev;
 

@@ -179,7 +179,7 @@ TEST_F(removal, c14_connection)
 }
 
 /* C3: DEVICE_REMOVAL of an unclaimed child comes when its request is read. */
-TEST_F(removal, c3_listener_with_unread_requests)
+TEST_F(removal, c03_listener_with_unread_requests)
 {
 	__u32 listener, ids[3];
 	struct event requests[3], ev;

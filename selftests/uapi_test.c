@@ -448,7 +448,7 @@ TEST_F(uapi, port_spaces)
 }
 
 /* C1: foreign, destroyed and unknown are the same, for every command. */
-TEST_F(uapi, c1_foreign_and_destroyed_ids_are_enoent)
+TEST_F(uapi, c01_foreign_and_destroyed_ids_are_enoent)
 {
 	const struct command *command;
 	int other = channel_open();
