@@ -334,6 +334,7 @@ static void ucmx_event_append(struct ucmx_channel *channel, struct ucmx_id *id,
 	event->head.seq = ++id->seq;
 	list_add_tail(&event->of_id, &id->pending);
 	id->n_pending++;
+	id->n_caused += event->caused;
 	if (ucmx_id_delivers(id, event)) {
 		ucmx_channel_queue(channel, event);
 		ucmx_channel_wake(channel, 1);
@@ -366,8 +367,8 @@ int ucmx_event_raise(struct ucmx_id *id, struct ucmx_event *event)
  * @id: whose event
  * @event: on no list, with its record filled in; the caller's after an error
  *
- * Return: 0, -ENOENT if the id is dying, or -ENOSPC if too many of them were
- * not acknowledged.
+ * Return: 0, -ENOENT if the id is dying, or -ENOSPC if too many that commands
+ * caused were not acknowledged.
  */
 int ucmx_event_write(struct ucmx_id *id, struct ucmx_event *event)
 {
@@ -376,11 +377,10 @@ int ucmx_event_write(struct ucmx_id *id, struct ucmx_event *event)
 
 	if (id->dying) {
 		err = -ENOENT;
-	} else if (id->n_written >= READ_ONCE(ucmx_max_user_events)) {
+	} else if (ucmx_id_caused_too_many(id)) {
 		err = -ENOSPC;
 	} else {
-		event->written = true;
-		id->n_written++;
+		event->caused = true;
 		ucmx_event_append(channel, id, event);
 	}
 	spin_unlock(&channel->lock);

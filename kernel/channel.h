@@ -94,7 +94,7 @@ enum ucmx_room {
  * @reader: who read it
  * @room: what kind of room it is
  * @urgent: delivered even while its id is unclaimed
- * @written: raised by a command, counts against the id's limit
+ * @caused: a command caused it, so it counts against the id's limit
  * @copying: a reader is copying it to user memory
  * @acked: acknowledged while it was being copied
  * @capacity: bytes of @record
@@ -111,7 +111,7 @@ struct ucmx_event {
 	struct pid *reader;
 	u8 room;
 	bool urgent;
-	bool written;
+	bool caused;
 	bool copying;
 	bool acked;
 	u32 capacity;

@@ -134,7 +134,8 @@ static u32 ucmx_group_unheld(struct ucmx_id *id, const struct ucmx_group *group,
  * @group: the group, whose reference is the id's from now on if that succeeds
  *
  * Return: 0, -ENOENT if the id is dying, -EADDRINUSE if it has joined a group
- * of that address: rdma_cm could not tell them apart.
+ * of that address: rdma_cm could not tell them apart; -ENOSPC if it has too
+ * many.
  */
 int ucmx_group_add(struct ucmx_id *id, struct ucmx_group *group)
 {
@@ -145,18 +146,24 @@ int ucmx_group_add(struct ucmx_id *id, struct ucmx_group *group)
 		err = -ENOENT;
 	else if (ucmx_group_joined(id, &group->addr))
 		err = -EADDRINUSE;
-	else
+	else if (id->n_groups >= READ_ONCE(ucmx_max_groups))
+		err = -ENOSPC;
+
+	if (!err) {
 		list_add_tail(&group->of_id, &id->groups);
+		id->n_groups++;
+	}
 	spin_unlock(&channel->lock);
 	return err;
 }
 
 /* A group that was left and has nothing outstanding needs no name any more. */
-static void ucmx_group_finish(struct ucmx_group *group)
+static void ucmx_group_finish(struct ucmx_id *id, struct ucmx_group *group)
 {
 	if (!group->left || group->n_outstanding || list_empty(&group->of_id))
 		return;
 	list_del_init(&group->of_id);
+	id->n_groups--;
 	ucmx_group_put(group);
 }
 
@@ -190,7 +197,7 @@ void ucmx_group_remove(struct ucmx_id *id, struct ucmx_group *group)
 
 	group->left = true;
 	ucmx_group_drop_pending(id, channel, group, &dropped);
-	ucmx_group_finish(group);
+	ucmx_group_finish(id, group);
 	spin_unlock(&channel->lock);
 	ucmx_events_free(&dropped);
 }
@@ -253,7 +260,7 @@ int ucmx_group_leave(struct ucmx_id *id, u32 number,
 		refcount_inc(&found->ref);
 		found->left = true;
 		ucmx_group_drop_pending(id, channel, found, &dropped);
-		ucmx_group_finish(found);
+		ucmx_group_finish(id, found);
 	}
 	spin_unlock(&channel->lock);
 	ucmx_events_free(&dropped);
@@ -322,5 +329,5 @@ void ucmx_group_settled(struct ucmx_event *event)
 	if (!event->group)
 		return;
 	event->group->n_outstanding--;
-	ucmx_group_finish(event->group);
+	ucmx_group_finish(event->id, event->group);
 }

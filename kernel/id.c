@@ -37,6 +37,7 @@
 unsigned int ucmx_max_ids = 1 << 18;
 unsigned int ucmx_max_channel_ids = 1 << 17;
 unsigned int ucmx_max_user_events = 1024;
+unsigned int ucmx_max_groups = 1024;
 
 static DEFINE_XARRAY_FLAGS(ucmx_handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 ucmx_next_handle;

@@ -66,7 +66,10 @@ struct ucmx_migration {
  * @n_outstanding: events on @outstanding (owner's lock)
  * @backlog: of a listener, unread children it may have (owner's lock)
  * @n_unread: unread children (owner's lock)
- * @n_written: events raised by commands and not acknowledged (owner's lock)
+ * @n_caused: events that commands caused and that were not acknowledged
+ *	      (owner's lock)
+ * @n_groups: multicast groups, left ones that are waited for included
+ *	      (owner's lock)
  * @migration: while it is frozen (owner's lock)
  * @claimed: events are delivered (owner's lock)
  * @dying: it was destroyed (owner's lock)
@@ -99,7 +102,8 @@ struct ucmx_id {
 	u32 n_outstanding;
 	u32 backlog;
 	u32 n_unread;
-	u32 n_written;
+	u32 n_caused;
+	u32 n_groups;
 	struct ucmx_migration *migration;
 	bool claimed;
 	bool dying;
@@ -118,10 +122,11 @@ struct ucmx_id {
 int ucmx_id_core_init(void);
 void ucmx_id_core_exit(void);
 
-/* Limits: ids in all and of one channel, written events of one id. */
+/* Limits: see Documentation/uapi.rst. */
 extern unsigned int ucmx_max_ids;
 extern unsigned int ucmx_max_channel_ids;
 extern unsigned int ucmx_max_user_events;
+extern unsigned int ucmx_max_groups;
 
 /*
  * Creation: init, then publish or abort.  A request's child is handed to
@@ -155,6 +160,7 @@ int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 		   gfp_t gfp);
 int ucmx_room_make_unseen(struct ucmx_id *id, enum ucmx_room room,
 			  size_t capacity, gfp_t gfp);
+bool ucmx_id_caused_too_many(const struct ucmx_id *id);
 void ucmx_room_drop(struct ucmx_id *id, enum ucmx_room room);
 struct ucmx_event *ucmx_room_find(struct ucmx_id *id, enum ucmx_room room);
 struct ucmx_event *ucmx_room_take(struct ucmx_id *id, enum ucmx_room room);

@@ -36,13 +36,26 @@ struct ucmx_event *ucmx_room_find(struct ucmx_id *id, enum ucmx_room room)
 }
 
 /**
+ * ucmx_id_caused_too_many - whether an id is at its limit of events that
+ *			     commands cause
+ * @id: the id; its owner's lock is held
+ *
+ * Return: true if no command may cause one more.
+ */
+bool ucmx_id_caused_too_many(const struct ucmx_id *id)
+{
+	return id->n_caused >= READ_ONCE(ucmx_max_user_events);
+}
+
+/**
  * ucmx_room_make - make room for an event to come
  * @id: whose event
  * @room: what kind; of a kind that comes unasked one at a time is enough
  * @capacity: bytes of its record
  * @gfp: how to allocate
  *
- * Return: 0, -ENOMEM, or -ENOENT if the id is dying.
+ * Return: 0, -ENOMEM, -ENOENT if the id is dying, or -ENOSPC if too many events
+ * that commands caused were not acknowledged.
  */
 int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 		   gfp_t gfp)
@@ -53,10 +66,13 @@ int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 
 	if (!event)
 		return -ENOMEM;
+	event->caused = room < UCMX_ROOM_FIRST_UNASKED;
 	channel = ucmx_id_lock(id);
 	if (id->dying) {
 		err = -ENOENT;
-	} else if (room < UCMX_ROOM_FIRST_UNASKED || !ucmx_room_find(id, room)) {
+	} else if (event->caused && ucmx_id_caused_too_many(id)) {
+		err = -ENOSPC;
+	} else if (event->caused || !ucmx_room_find(id, room)) {
 		list_add_tail(&event->of_id, &id->room);
 		event = NULL;
 	}

@@ -19,7 +19,9 @@ MODULE_PARM_DESC(max_channel_ids, "Ids of one channel, unread requests included"
 module_param_named(max_backlog, ucmx_max_backlog, uint, 0644);
 MODULE_PARM_DESC(max_backlog, "Unread requests of one listener");
 module_param_named(max_user_events, ucmx_max_user_events, uint, 0644);
-MODULE_PARM_DESC(max_user_events, "Written events of one id that are not acknowledged");
+MODULE_PARM_DESC(max_user_events, "Events of one id that commands caused and that are not acknowledged");
+module_param_named(max_groups, ucmx_max_groups, uint, 0644);
+MODULE_PARM_DESC(max_groups, "Multicast groups of one id");
 
 static int ucmx_open(struct inode *inode, struct file *file)
 {

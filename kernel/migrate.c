@@ -222,7 +222,7 @@ int ucmx_cmd_info(struct ucmx_cmd *cmd)
 			    RDMA_UCMX_FEATURE_MULTICAST |
 			    RDMA_UCMX_FEATURE_GET_OPTION;
 	arg->out_max_user_events = READ_ONCE(ucmx_max_user_events);
-	arg->out_reserved = 0;
+	arg->out_max_groups = READ_ONCE(ucmx_max_groups);
 	arg->out_max_ids = READ_ONCE(ucmx_max_ids);
 	arg->out_max_channel_ids = READ_ONCE(ucmx_max_channel_ids);
 	arg->out_max_backlog = READ_ONCE(ucmx_max_backlog);

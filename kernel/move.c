@@ -35,9 +35,11 @@ static void ucmx_move_announce(struct ucmx_id *id, struct ucmx_event *event)
 {
 	event->id = id;
 	event->urgent = true;
+	event->caused = true;
 	event->head.seq = ++id->seq;
 	list_add(&event->of_id, &id->pending);
 	id->n_pending++;
+	id->n_caused++;
 }
 
 /*
@@ -80,6 +82,8 @@ static int ucmx_move_freeze(struct ucmx_id *id, struct ucmx_channel *source,
 		return -EBUSY;
 	if (wait->held_seq && !ucmx_event_find_outstanding(id, wait->held_seq))
 		return -EINVAL;
+	if (move->announcement && ucmx_id_caused_too_many(id))
+		return -ENOSPC;
 	unheld = ucmx_id_unheld(id, wait);
 	err = unheld ? ucmx_wait_is_over(wait) : 0;
 	if (err)
@@ -158,7 +162,7 @@ static int ucmx_move_end(struct ucmx_id *id, struct ucmx_channel *source,
  * @move: how to wait, and what else to do
  *
  * Return: 0; or, and then nothing happened: -ENOENT, -EBUSY, -EINVAL (no such
- * event is held), -ENOSPC (the target is full), -EAGAIN, -ETIMEDOUT,
+ * event is held), -ENOSPC (a limit), -EAGAIN, -ETIMEDOUT,
  * -ERESTARTSYS, -ECANCELED (the id was destroyed meanwhile).
  */
 int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,

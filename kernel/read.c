@@ -352,7 +352,7 @@ void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event)
 	list_del(&event->of_id);
 	id->n_outstanding--;
 	channel->n_outstanding--;
-	id->n_written -= event->written;
+	id->n_caused -= event->caused;
 	ucmx_group_settled(event);
 	ucmx_event_free(event);
 	ucmx_id_drained(id);

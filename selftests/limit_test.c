@@ -62,6 +62,10 @@ FIXTURE_TEARDOWN(limit)
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_ids", self->was.out_max_ids));
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_channel_ids",
 			       self->was.out_max_channel_ids));
+	EXPECT_EQ(0, set_limit(PARAMETERS "max_user_events",
+			       self->was.out_max_user_events));
+	EXPECT_EQ(0, set_limit(PARAMETERS "max_groups",
+			       self->was.out_max_groups));
 	close(self->source);
 	close(self->target);
 }
@@ -170,6 +174,63 @@ TEST_F(limit, c19_full_for_a_listeners_requests)
 		test_ok(cmd_destroy_id(self->target, ev.head.id));
 	}
 	close(client);
+}
+
+/* Whatever the command: what it would cause has no room, and nothing happens. */
+TEST_F(limit, c19_events_that_commands_cause)
+{
+	struct rdma_ucmx_addr dst = addr(ADDR1, 7);
+	struct rdma_ucmx_id_info info;
+	struct event ev;
+	__u32 id;
+
+	test_ok(set_limit(PARAMETERS "max_user_events", 2));
+	test_ok(cmd_create_id(self->source, PS_TCP, 0, &id));
+	test_ok(cmd_write_event(self->source, id, EV_USER, 0, 1));
+	test_ok(cmd_resolve_addr(self->source, id, NULL, &dst));
+	ASSERT_TRUE(wait_until(id_has_pending(self->source, id, 2)));
+	test_err(ENOSPC, cmd_write_event(self->source, id, EV_USER, 0, 2));
+	test_err(ENOSPC, cmd_resolve_route(self->source, id));
+	test_err(ENOSPC, cmd_migrate_id_opt(self->source, id, self->target,
+					    RDMA_UCMX_ANNOUNCE, 0, 0));
+	EXPECT_FALSE(readable(self->target));
+	test_ok(id_info(self->source, id, &info));
+	EXPECT_EQ(2, info.pending);
+	/* It is acknowledging that makes room, not reading. */
+	test_ok(event_expect(self->source, EV_USER, &ev));
+	test_err(ENOSPC, cmd_resolve_route(self->source, id));
+	test_ok(event_ack(self->source, &ev));
+	test_ok(cmd_migrate_id_opt(self->source, id, self->target,
+				   RDMA_UCMX_ANNOUNCE, 0, 0));
+	test_err(ENOSPC, cmd_resolve_route(self->target, id));
+	test_ok(event_take(self->target, EV_ARRIVED, id));
+	test_ok(cmd_resolve_route(self->target, id));
+	test_ok(event_take(self->target, EV_ADDR_RESOLVED, id));
+	test_ok(event_take(self->target, EV_ROUTE_RESOLVED, id));
+}
+
+TEST_F(limit, c19_groups_of_an_id)
+{
+	struct rdma_ucmx_addr local = addr(ADDR1, 0);
+	struct rdma_ucmx_addr groups[] = {
+		addr("239.1.1.1", 0), addr("239.1.1.2", 0), addr("239.1.1.3", 0),
+	};
+	struct event ev;
+	__u32 id, group, other;
+
+	test_ok(set_limit(PARAMETERS "max_groups", 2));
+	test_ok(cmd_create_id(self->source, PS_UDP, 0, &id));
+	test_ok(cmd_bind_addr(self->source, id, &local));
+	test_ok(cmd_join_mcast(self->source, id, &groups[0], 1, 0, &group));
+	test_ok(cmd_join_mcast(self->source, id, &groups[1], 1, 0, &other));
+	test_err(ENOSPC, cmd_join_mcast(self->source, id, &groups[2], 1, 0, &other));
+	/* One that was left counts until its last event is acknowledged. */
+	test_ok(event_expect(self->source, EV_MULTICAST_JOIN, &ev));
+	group = ev.head.group;
+	test_err(ETIMEDOUT, cmd_leave_mcast_opt(self->source, id, group, 0, 1, 0));
+	test_err(ENOSPC, cmd_join_mcast(self->source, id, &groups[2], 1, 0, &other));
+	test_ok(event_ack(self->source, &ev));
+	test_ok(cmd_join_mcast(self->source, id, &groups[2], 1, 0, &other));
 }
 
 /*

@@ -81,6 +81,7 @@ AT(rdma_ucmx_info, out_features, 8);
 AT(rdma_ucmx_info, out_max_ids, 16);
 AT(rdma_ucmx_info, out_outstanding, 36);
 AT(rdma_ucmx_info, out_max_user_events, 40);
+AT(rdma_ucmx_info, out_max_groups, 44);
 SIZE(rdma_ucmx_create_id, 24);
 AT(rdma_ucmx_create_id, cookie, 8);
 AT(rdma_ucmx_create_id, port_space, 16);

@@ -415,6 +415,7 @@ TEST_F(uapi, info_says_what_there_is)
 	EXPECT_LE(100000, info.out_max_channel_ids);
 	EXPECT_LE(100, info.out_max_backlog);
 	EXPECT_LE(100, info.out_max_user_events);
+	EXPECT_LE(100, info.out_max_groups);
 	EXPECT_EQ(0, info.out_ids);
 	EXPECT_EQ(0, info.out_pending);
 	EXPECT_EQ(0, info.out_outstanding);

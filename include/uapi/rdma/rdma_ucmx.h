@@ -369,9 +369,9 @@ struct rdma_ucmx_event {
  * @out_ids: ids of this channel, unread requests included
  * @out_pending: events that could be read from this channel now
  * @out_outstanding: events read from this channel and not yet acknowledged
- * @out_max_user_events: limit of written events of one id that were not
- *                       acknowledged
- * @out_reserved: zero
+ * @out_max_user_events: limit of events of one id that commands caused and that
+ *                       were not acknowledged
+ * @out_max_groups: limit of multicast groups of one id
  *
  * What the module can do, and how this channel is.
  */
@@ -386,7 +386,7 @@ struct rdma_ucmx_info {
 	__u32 out_pending;
 	__u32 out_outstanding;
 	__u32 out_max_user_events;
-	__u32 out_reserved;
+	__u32 out_max_groups;
 };
 
 /**
