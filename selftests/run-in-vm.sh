@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# run-in-vm.sh [--scale N] PROGRAM[=SECONDS]... - run test programs one after
-# the other, inside the virtual machine, and print one KTAP stream with that of
-# each program as a subtest.
+# run-in-vm.sh [--scale N] PROGRAM[:TEST][=SECONDS]... - run test programs one
+# after the other, inside the virtual machine, and print one KTAP stream with
+# that of each program as a subtest.
 #
-# PROGRAM is a file in build/selftests or here, SECONDS its time-out.  With
-# --scale counts are divided by N: for a kernel on which everything is slow.
+# PROGRAM is a file in build/selftests or here, TEST the only one of its tests to
+# run, SECONDS its time-out.  With --scale counts are divided by N: for a kernel
+# on which everything is slow.
 set -uo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 built=$here/../build/selftests
 
 main() {
-	local n=0 failed=0 program
+	local n=0 failed=0 program fields session
 
 	if [ "${1:-}" = --scale ]; then
 		export UCMX_SCALE=$2
@@ -20,7 +21,9 @@ main() {
 	fi
 	# It ends whatever else runs when a program has to be ended.
 	[ -e /run/vm/config ] || { echo "$0: this is no virtual machine of ours" >&2; exit 2; }
-	[ $# -gt 0 ] || { echo "usage: $0 [--scale N] PROGRAM[=SECONDS]..." >&2; exit 2; }
+	[ $# -gt 0 ] || { echo "usage: $0 [--scale N] PROGRAM[:TEST][=SECONDS]..." >&2; exit 2; }
+	read_fields "/proc/$$/stat"
+	session=${fields[3]}
 	work=$(mktemp -d)
 	trap 'rm -rf "$work"' EXIT
 	pipe=$work/pipe
@@ -36,14 +39,18 @@ main() {
 # A program has failed if it says so, if it does not end, and if anything that
 # it started does not end with it.
 run_program() {
-	local name=${1%%=*} seconds=300 status reader start=$SECONDS path why=''
+	local name=${1%%=*} seconds=300 status reader start=$SECONDS path test why=''
 
 	[[ $1 != *=* ]] || seconds=${1#*=}
-	path=$built/$name
-	[ -e "$path" ] || path=$here/$name
+	path=${name%%:*} test=${name#"$path"}
+	if [ -e "$built/$path" ]; then
+		path=$built/$path
+	else
+		path=$here/$path
+	fi
 	sed -u 's/^/    /' < "$pipe" &
 	reader=$!
-	setsid timeout --kill-after=5 "$seconds" "$path" < /dev/null > "$pipe" 2>&1
+	setsid timeout --kill-after=5 "$seconds" "$path" ${test:+"${test#:}"} < /dev/null > "$pipe" 2>&1
 	status=$?
 	case $status in
 	0) ;;
@@ -73,18 +80,25 @@ leaves_nothing() {
 	done
 }
 
+# read_fields FILE: of a process's "stat", from its state on.
+read_fields() {
+	local line
+
+	{ read -r line < "$1"; } 2>/dev/null || return
+	# state ppid pgrp session tty tpgid flags ...
+	read -r -a fields <<< "${line##*) }"
+}
+
 # find_others: all processes that are neither of this session nor the
 # machine's own, into the array "left".
 find_others() {
-	local file line fields
+	local file fields
 
 	left=()
 	for file in /proc/[0-9]*/stat; do
-		{ read -r line < "$file"; } 2>/dev/null || continue
-		# state ppid pgrp session tty tpgid flags ...
-		read -r -a fields <<< "${line##*) }"
-		((fields[6] & 0x200000 || fields[3] == $$ || fields[3] <= 1)) ||
-			left+=("${line%% *}")
+		read_fields "$file" || continue
+		((fields[6] & 0x200000 || fields[3] == session || fields[3] <= 1)) ||
+			left+=("${file//[^0-9]/}")
 	done
 }
 
