@@ -56,6 +56,7 @@ struct fake_world {
  * @copies: copies to it that have begun
  * @hold_at: which copy is to wait in the middle, counted from 1; 0 for none
  * @fail_from: from which copy on they fail, counted from 1; 0 for never
+ * @locks_held: how many locks the reader held when the copy @hold_at began
  * @held: completed when the copy @hold_at has begun
  * @go: lets it go on
  * @data: the memory
@@ -66,6 +67,7 @@ struct fake_buf {
 	unsigned int copies;
 	unsigned int hold_at;
 	unsigned int fail_from;
+	int locks_held;
 	struct completion held;
 	struct completion go;
 	char data[2 * RDMA_UCMX_READ_MIN] __aligned(8);

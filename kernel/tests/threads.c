@@ -45,6 +45,7 @@ unsigned long fake_copy_to_user(void __user *to, const void *from,
 		return n;
 	buf = fake_buf_find(memory, &copy);
 	if (buf && copy == buf->hold_at) {
+		buf->locks_held = lockdep_depth(current);
 		complete(&buf->held);
 		wait_for_completion(&buf->go);
 	}
