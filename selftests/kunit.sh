@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# kunit.sh MODULE - run the KUnit suites of a module, inside the virtual
-# machine, and print their cases as one KTAP stream.
+# kunit.sh MODULE [CASE] - run the KUnit suites of a module, inside the virtual
+# machine, and print their cases as one KTAP stream.  With CASE that one alone,
+# and the status is not 0, since the others are skipped.
 #
 # KUnit runs the suites while the module is loaded, which succeeds whatever
 # comes of them, and keeps the results in debugfs.  Which suites there must be
@@ -11,7 +12,7 @@
 # failed.
 set -euo pipefail
 
-[ $# -eq 1 ] || { echo "usage: $0 MODULE" >&2; exit 2; }
+[ $# -eq 1 ] || [ $# -eq 2 ] || { echo "usage: $0 MODULE [CASE]" >&2; exit 2; }
 module=$1
 name=$(basename "$module" .ko)
 results=/sys/kernel/debug/kunit
@@ -63,7 +64,7 @@ mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
 
 echo "KTAP version 1"
 logged=$(dmesg | wc -l)
-if ! insmod "$module"; then
+if ! insmod "$module" ${2:+"only=$2"}; then
 	echo "1..1"
 	echo "not ok 1 $name # cannot be loaded"
 	exit 1

@@ -56,10 +56,25 @@ bool fake_core_has_handles(void)
 	return !xa_empty(&ucmx_handles);
 }
 
+static char *fake_only;
+module_param_named(only, fake_only, charp, 0444);
+MODULE_PARM_DESC(only, "The one case to run; the others are skipped");
+
+static void fake_case_skipped(struct kunit *test)
+{
+	kunit_skip(test, "not asked for");
+}
+
 int fake_suite_init(struct kunit_suite *suite)
 {
-	int err = ucmx_channel_core_init();
+	struct kunit_case *test_case;
+	int err;
 
+	kunit_suite_for_each_test_case(suite, test_case) {
+		if (fake_only && strcmp(test_case->name, fake_only))
+			test_case->run_case = fake_case_skipped;
+	}
+	err = ucmx_channel_core_init();
 	if (err)
 		return err;
 	err = ucmx_id_core_init();
