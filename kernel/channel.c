@@ -12,7 +12,8 @@
  * starts from an id finds that lock by ucmx_id_lock().  Order:
  *
  *	id->op_mutex > rdma_cm's handler mutex > channel->lock (two of them only
- *	in a commit, by address) > lock of the handle table
+ *	in a commit, by address) > lock of the handle table, lock of the
+ *	table of users
  *	channel->read_mutex > channel->lock
  *
  * read_mutex is held while user memory is written, which can take for ever;
@@ -22,11 +23,13 @@
  * Wake-ups are done under channel->lock: what is woken is protected by it, so
  * it cannot be freed under the wake-up.
  */
+#include <linux/cred.h>
 #include <linux/slab.h>
 
 #include "channel.h"
 #include "group.h"
 #include "id.h"
+#include "limit.h"
 
 /*
  * Events come in few sizes.  Caches of our own, so that memory can be seen,
@@ -148,7 +151,7 @@ void ucmx_events_free(struct list_head *events)
 }
 
 /**
- * ucmx_channel_create - allocate a channel
+ * ucmx_channel_create - allocate a channel, for the user who asks
  *
  * Return: the channel with one reference, or NULL.
  */
@@ -159,6 +162,11 @@ struct ucmx_channel *ucmx_channel_create(void)
 	channel = kzalloc(sizeof(*channel), GFP_KERNEL_ACCOUNT);
 	if (!channel)
 		return NULL;
+	channel->user = ucmx_user_get(current_euid());
+	if (!channel->user) {
+		kfree(channel);
+		return NULL;
+	}
 	spin_lock_init(&channel->lock);
 	INIT_LIST_HEAD(&channel->events);
 	INIT_LIST_HEAD(&channel->ids);
@@ -222,34 +230,9 @@ void ucmx_channel_put(struct ucmx_channel *channel)
 {
 	if (refcount_dec_and_test(&channel->ref)) {
 		mutex_destroy(&channel->read_mutex);
+		ucmx_user_put(channel->user);
 		kfree_rcu(channel, rcu);
 	}
-}
-
-/**
- * ucmx_channel_charge - count ids against the channel's limit
- * @channel: the channel
- * @n: how many
- *
- * Return: whether there was room.
- */
-bool ucmx_channel_charge(struct ucmx_channel *channel, unsigned int n)
-{
-	if (atomic_add_return(n, &channel->n_ids) <=
-	    READ_ONCE(ucmx_max_channel_ids))
-		return true;
-	atomic_sub(n, &channel->n_ids);
-	return false;
-}
-
-/**
- * ucmx_channel_uncharge - give room back
- * @channel: the channel
- * @n: how many ids
- */
-void ucmx_channel_uncharge(struct ucmx_channel *channel, unsigned int n)
-{
-	atomic_sub(n, &channel->n_ids);
 }
 
 /**

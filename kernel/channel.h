@@ -23,6 +23,7 @@
 
 struct ucmx_group;
 struct ucmx_id;
+struct ucmx_user;
 
 /**
  * struct ucmx_channel - an event channel, behind one open file
@@ -38,6 +39,7 @@ struct ucmx_id;
  * @shut_down: readers are turned away (@lock)
  * @read_mutex: held over taking an event and copying it out, so that an event
  *	        that is put back is still the first; outside of @lock
+ * @user: who opened it, and is charged for its ids
  * @n_ids: ids owned, unread children included, and room promised to migrations
  *	   that are on their way here
  * @ref: the file and every id owned hold one
@@ -54,6 +56,7 @@ struct ucmx_channel {
 	bool closed;
 	bool shut_down;
 	struct mutex read_mutex;
+	struct ucmx_user *user;
 	atomic_t n_ids;
 	refcount_t ref;
 	struct rcu_head rcu;
@@ -139,9 +142,6 @@ struct ucmx_channel *ucmx_channel_create(void);
 void ucmx_channel_close(struct ucmx_channel *channel);
 void ucmx_channel_get(struct ucmx_channel *channel);
 void ucmx_channel_put(struct ucmx_channel *channel);
-
-bool ucmx_channel_charge(struct ucmx_channel *channel, unsigned int n);
-void ucmx_channel_uncharge(struct ucmx_channel *channel, unsigned int n);
 
 void ucmx_channel_lock_two(struct ucmx_channel *a, struct ucmx_channel *b)
 	__acquires(&a->lock) __acquires(&b->lock);

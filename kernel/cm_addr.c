@@ -6,6 +6,7 @@
 
 #include "cm.h"
 #include "ioctl.h"
+#include "limit.h"
 
 /* The type of queue pair that a port space calls for. */
 static int ucmx_qp_type(const struct rdma_ucmx_create_id *arg)
@@ -45,7 +46,7 @@ int ucmx_cmd_create_id(struct ucmx_cmd *cmd)
 	qp_type = ucmx_qp_type(arg);
 	if (qp_type < 0)
 		return qp_type;
-	if (!ucmx_channel_charge(cmd->channel, 1))
+	if (!ucmx_channel_charge(cmd->channel))
 		return -ENOSPC;
 	cm = ucmx_cm_create(arg->port_space, qp_type);
 	if (IS_ERR(cm)) {
@@ -62,7 +63,7 @@ int ucmx_cmd_create_id(struct ucmx_cmd *cmd)
 abort:
 	ucmx_cm_abort(cm);
 uncharge:
-	ucmx_channel_uncharge(cmd->channel, 1);
+	ucmx_channel_uncharge(cmd->channel);
 	return err;
 }
 

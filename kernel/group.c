@@ -17,6 +17,7 @@
 #include "channel.h"
 #include "group.h"
 #include "id.h"
+#include "limit.h"
 
 static atomic_t ucmx_last_group = ATOMIC_INIT(0);
 

@@ -33,11 +33,7 @@
 #include "channel.h"
 #include "group.h"
 #include "id.h"
-
-unsigned int ucmx_max_ids = 1 << 18;
-unsigned int ucmx_max_channel_ids = 1 << 17;
-unsigned int ucmx_max_user_events = 1024;
-unsigned int ucmx_max_groups = 1024;
+#include "limit.h"
 
 static DEFINE_XARRAY_FLAGS(ucmx_handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 ucmx_next_handle;
@@ -217,7 +213,7 @@ static void ucmx_id_unpublish(struct ucmx_id *id)
 	xa_erase(&ucmx_handles, id->handle);
 	atomic_dec(&ucmx_n_ids);
 	list_del_init(&id->of_channel);
-	ucmx_channel_uncharge(channel, 1);
+	ucmx_channel_uncharge(channel);
 	if (channel->closed && list_empty(&channel->ids))
 		wake_up_all(&channel->wait);
 	ucmx_id_put(id);
@@ -258,11 +254,11 @@ int ucmx_id_add_unread(struct ucmx_id *listener, struct ucmx_id *child,
 		return -ENOENT;
 	if (listener->n_unread >= listener->backlog)
 		return -ENOSPC;
-	if (!ucmx_channel_charge(channel, 1))
+	if (!ucmx_channel_charge(channel))
 		return -ENOSPC;
 	if (migration && migration->target != channel) {
-		if (!ucmx_channel_charge(migration->target, 1)) {
-			ucmx_channel_uncharge(channel, 1);
+		if (!ucmx_channel_promise(migration->target, 1)) {
+			ucmx_channel_uncharge(channel);
 			return -ENOSPC;
 		}
 		migration->promised++;
@@ -284,7 +280,7 @@ static void ucmx_id_leave_listener(struct ucmx_id *child,
 	listener->n_unread--;
 	if (migration && migration->target != channel) {
 		migration->promised--;
-		ucmx_channel_uncharge(migration->target, 1);
+		ucmx_channel_unpromise(migration->target, 1);
 	}
 	ucmx_id_join(child, channel);
 	/* Pairs with ucmx_id_lock(): without a listener there is a channel. */

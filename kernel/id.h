@@ -122,12 +122,6 @@ struct ucmx_id {
 int ucmx_id_core_init(void);
 void ucmx_id_core_exit(void);
 
-/* Limits: see Documentation/uapi.rst. */
-extern unsigned int ucmx_max_ids;
-extern unsigned int ucmx_max_channel_ids;
-extern unsigned int ucmx_max_user_events;
-extern unsigned int ucmx_max_groups;
-
 /*
  * Creation: init, then publish or abort.  A request's child is handed to
  * ucmx_request_raise() instead of being published.

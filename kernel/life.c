@@ -11,6 +11,7 @@
 
 #include "channel.h"
 #include "id.h"
+#include "limit.h"
 
 /*
  * Room: events are allocated before what causes them, so that none is lost for

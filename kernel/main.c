@@ -11,9 +11,12 @@
 
 #include "cm.h"
 #include "ioctl.h"
+#include "limit.h"
 
 module_param_named(max_ids, ucmx_max_ids, uint, 0644);
 MODULE_PARM_DESC(max_ids, "Ids in all");
+module_param_named(max_ids_per_user, ucmx_max_ids_per_user, uint, 0644);
+MODULE_PARM_DESC(max_ids_per_user, "Ids of all channels that one user opened");
 module_param_named(max_channel_ids, ucmx_max_channel_ids, uint, 0644);
 MODULE_PARM_DESC(max_channel_ids, "Ids of one channel, unread requests included");
 module_param_named(max_backlog, ucmx_max_backlog, uint, 0644);

@@ -9,6 +9,7 @@
 
 #include "cm.h"
 #include "ioctl.h"
+#include "limit.h"
 
 /* How many acknowledgements or entries are copied at a time. */
 #define UCMX_CHUNK	16
@@ -227,6 +228,8 @@ int ucmx_cmd_info(struct ucmx_cmd *cmd)
 	arg->out_max_channel_ids = READ_ONCE(ucmx_max_channel_ids);
 	arg->out_max_backlog = READ_ONCE(ucmx_max_backlog);
 	spin_lock(&channel->lock);
+	arg->out_max_ids_per_user = READ_ONCE(ucmx_max_ids_per_user);
+	arg->out_ids_of_user = ucmx_user_ids(channel->user);
 	arg->out_ids = atomic_read(&channel->n_ids);
 	arg->out_pending = channel->n_pending;
 	arg->out_outstanding = channel->n_outstanding;

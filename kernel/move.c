@@ -24,6 +24,7 @@
  */
 #include "channel.h"
 #include "id.h"
+#include "limit.h"
 
 static bool ucmx_id_may_move(struct ucmx_id *id, const struct ucmx_wait *wait)
 {
@@ -95,7 +96,7 @@ static int ucmx_move_freeze(struct ucmx_id *id, struct ucmx_channel *source,
 	}
 	if (target != source) {
 		migration->promised = 1 + id->n_unread;
-		if (!ucmx_channel_charge(target, migration->promised))
+		if (!ucmx_channel_promise(target, migration->promised))
 			return -ENOSPC;
 	}
 	id->migration = migration;
@@ -109,7 +110,7 @@ static void ucmx_move_thaw(struct ucmx_id *id, struct ucmx_channel *source,
 {
 	lockdep_assert_held(&source->lock);
 	id->migration = NULL;
-	ucmx_channel_uncharge(migration->target, migration->promised);
+	ucmx_channel_unpromise(migration->target, migration->promised);
 	ucmx_id_let_go(id, source);
 }
 
@@ -123,7 +124,7 @@ static void ucmx_move_commit(struct ucmx_id *id, struct ucmx_channel *source,
 	ucmx_channel_get(target);
 	WRITE_ONCE(id->channel, target);
 	list_move_tail(&id->of_channel, &target->ids);
-	ucmx_channel_uncharge(source, 1 + id->n_unread);
+	ucmx_channel_fulfil(target, source, 1 + id->n_unread);
 	id->migration = NULL;
 	ucmx_id_let_go(id, target);
 }

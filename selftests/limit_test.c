@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Growth is bounded (C19): limits of ids, of one channel and in all, a target
- * that is full, and who pays for memory.
+ * Growth is bounded (C19): limits of ids, of one channel, one user and in all, of
+ * events and groups; a target that is full.
  */
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
+#include <unistd.h>
 
 #include "scene.h"
 #include "test.h"
 
 #define PARAMETERS "/sys/module/rdma_ucmx/parameters/"
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY), err;
-	ssize_t ret;
-
-	if (fd < 0)
-		return -1;
-	ret = write(fd, text, strlen(text));
-	err = errno;
-	close(fd);
-	errno = err;
-	return ret == (ssize_t)strlen(text) ? 0 : -1;
-}
 
 static int set_limit(const char *path, __u32 limit)
 {
@@ -66,6 +46,8 @@ FIXTURE_TEARDOWN(limit)
 			       self->was.out_max_user_events));
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_groups",
 			       self->was.out_max_groups));
+	EXPECT_EQ(0, set_limit(PARAMETERS "max_ids_per_user",
+			       self->was.out_max_ids_per_user));
 	close(self->source);
 	close(self->target);
 }
@@ -112,6 +94,77 @@ TEST_F(limit, c19_ids_in_all)
 	test_ok(cmd_migrate_id(self->target, ids[2], self->source));
 	test_ok(cmd_destroy_id(self->source, ids[2]));
 	ASSERT_TRUE(wait_until(!cmd_create_id(self->source, PS_TCP, 0, &ids[2])));
+}
+
+/* Channels that @uid opened; one's real user stays root. */
+static int channel_open_as(uid_t uid)
+{
+	int fd;
+
+	if (seteuid(uid))
+		return -1;
+	fd = channel_open();
+	return seteuid(0) ? -1 : fd;
+}
+
+static __u32 ids_of_user(int fd)
+{
+	struct rdma_ucmx_info info;
+
+	return cmd_info(fd, &info) ? ~0U : info.out_ids_of_user;
+}
+
+/* Whoever uses the channel: what counts is who opened it. */
+TEST_F(limit, c19_ids_of_a_user)
+{
+	struct rdma_ucmx_info info;
+	struct connection connection;
+	int one = channel_open_as(1000), another = channel_open_as(1000);
+	__u32 ids[3], id;
+
+	ASSERT_LE(0, one);
+	ASSERT_LE(0, another);
+	test_ok(set_limit(PARAMETERS "max_ids_per_user", 3));
+	test_ok(cmd_info(one, &info));
+	EXPECT_EQ(3, info.out_max_ids_per_user);
+	test_ok(cmd_create_id(one, PS_TCP, 0, &ids[0]));
+	test_ok(cmd_create_id(another, PS_TCP, 0, &ids[1]));
+	test_ok(cmd_create_id(one, PS_TCP, 0, &ids[2]));
+	EXPECT_EQ(3, ids_of_user(another));
+	test_err(ENOSPC, cmd_create_id(one, PS_TCP, 0, &id));
+	test_err(ENOSPC, cmd_create_id(another, PS_TCP, 0, &id));
+	/* That stops nobody else's connections. */
+	ASSERT_TRUE(wait_until(ids_of_user(self->source) == 0));
+	test_ok(connection_open(self->source, self->target, ADDR1, &connection));
+	EXPECT_EQ(3, ids_of_user(self->source));
+	/* An id that moves is charged to whom it goes to. */
+	test_ok(cmd_migrate_id(one, ids[0], another));
+	EXPECT_EQ(3, ids_of_user(one));
+	test_ok(cmd_migrate_id(one, ids[2], self->target));
+	EXPECT_EQ(2, ids_of_user(one));
+	EXPECT_EQ(4, ids_of_user(self->target));
+	test_ok(cmd_create_id(one, PS_TCP, 0, &id));
+	test_err(ENOSPC, cmd_create_id(self->source, PS_TCP, 0, &id));
+	close(another);
+	EXPECT_EQ(1, ids_of_user(one));
+	close(one);
+}
+
+/* A user at the limit gets no requests any more. */
+TEST_F(limit, c19_requests_of_a_user)
+{
+	int server = channel_open_as(1000);
+	__u32 listener, clients[3];
+	__u16 port;
+
+	ASSERT_LE(0, server);
+	test_ok(set_limit(PARAMETERS "max_ids_per_user", 3));
+	test_ok(listener_open(server, ADDR1, 8, &listener, &port));
+	test_ok(clients_connect(self->source, ADDR1, port, ARRAY_LEN(clients),
+				clients));
+	ASSERT_TRUE(wait_until(channel_ids(server) == 3));
+	EXPECT_EQ(3, ids_of_user(server));
+	close(server);
 }
 
 /* The source's event of the id first, then another's: nothing moved. */
@@ -231,190 +284,6 @@ TEST_F(limit, c19_groups_of_an_id)
 	test_err(ENOSPC, cmd_join_mcast(self->source, id, &groups[2], 1, 0, &other));
 	test_ok(event_ack(self->source, &ev));
 	test_ok(cmd_join_mcast(self->source, id, &groups[2], 1, 0, &other));
-}
-
-/*
- * A process in a memory cgroup of its own does what each test says, and tells
- * when it is in there, and when it is done.  Memory is that of slabs alone:
- * the process itself has pages that come and go.
- */
-#define GROUP "/tmp/ucmx_cgroup/ucmx_test"
-
-FIXTURE(memory) {
-	int client;
-	int tell[2];
-	int hear[2];
-	pid_t child;
-};
-
-FIXTURE_SETUP(memory)
-{
-	ASSERT_EQ(0, unshare(CLONE_NEWNS));
-	ASSERT_EQ(0, mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
-	mkdir("/tmp/ucmx_cgroup", 0700);
-	ASSERT_EQ(0, mount("cgroup", "/tmp/ucmx_cgroup", "cgroup2", 0, NULL));
-	test_ok(write_file("/tmp/ucmx_cgroup/cgroup.subtree_control", "+memory"));
-	ASSERT_EQ(0, mkdir(GROUP, 0700));
-	self->client = channel_open();
-	ASSERT_LE(0, self->client);
-	ASSERT_EQ(0, pipe(self->tell));
-	ASSERT_EQ(0, pipe(self->hear));
-}
-
-FIXTURE_TEARDOWN(memory)
-{
-	close(self->client);
-	/* After a failure it still waits. */
-	if (self->child > 0)
-		kill(self->child, SIGKILL);
-	EXPECT_TRUE(wait_until(!rmdir(GROUP)));
-	EXPECT_EQ(0, umount("/tmp/ucmx_cgroup"));
-}
-
-static int memory_child_ends(FIXTURE_DATA(memory) *self)
-{
-	pid_t child = self->child;
-	int status = -1;
-
-	self->child = 0;
-	errno = EPROTO;
-	return waitpid(child, &status, 0) != child || status ? -1 : 0;
-}
-
-/* Bytes of slabs that the group pays for, or -1. */
-static long long group_slab(void)
-{
-	FILE *file = fopen(GROUP "/memory.stat", "r");
-	long long value = -1;
-	char line[128];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "slab %lld", &value) == 1)
-			break;
-	}
-	if (file)
-		fclose(file);
-	return value;
-}
-
-/* Let the other side of the two pipes go on, or wait for it. */
-static void go_on(int fd)
-{
-	(void)!write(fd, "x", 1);
-}
-
-static int wait_for(int fd)
-{
-	char byte;
-
-	return read(fd, &byte, 1) == 1 ? 0 : -1;
-}
-
-#define MANY 1000
-
-/* Ids with three events each. */
-static int fill(int fd)
-{
-	__u32 i, j, id;
-
-	for (i = 0; i < MANY; i++) {
-		if (cmd_create_id(fd, PS_TCP, i, &id))
-			return 1;
-		for (j = 0; j < 3; j++) {
-			if (cmd_write_event(fd, id, EV_USER, 0, j))
-				return 1;
-		}
-	}
-	return 0;
-}
-
-static int fill_in_group(int tell, int hear)
-{
-	int fd = channel_open();
-
-	if (fd < 0 || write_file(GROUP "/cgroup.procs", "0"))
-		return 1;
-	go_on(tell);
-	if (wait_for(hear) || fill(fd))
-		return 1;
-	go_on(tell);
-	if (wait_for(hear))
-		return 1;
-	close(fd);
-	go_on(tell);
-	return wait_for(hear) ? 1 : 0;
-}
-
-TEST_F(memory, c19_is_charged_to_the_caller)
-{
-	long long before, full;
-
-	self->child = fork();
-	if (!self->child)
-		_exit(fill_in_group(self->tell[1], self->hear[0]));
-	ASSERT_LT(0, self->child);
-	close(self->tell[1]);
-	test_ok(wait_for(self->tell[0]));
-	before = group_slab();
-	ASSERT_LE(0, before);
-	go_on(self->hear[1]);
-	test_ok(wait_for(self->tell[0]));
-	/* More than 1 KiB for an id and its events. */
-	EXPECT_TRUE(wait_until(group_slab() - before >= MANY * 1024));
-	full = group_slab();
-	TH_LOG("%lld bytes before, %lld with %d ids", before, full, MANY);
-	go_on(self->hear[1]);
-	test_ok(wait_for(self->tell[0]));
-	/* The process lives, but what it made is paid back. */
-	EXPECT_TRUE(wait_until(group_slab() - before < (full - before) / 10));
-	go_on(self->hear[1]);
-	test_ok(memory_child_ends(self));
-}
-
-#define REQUESTS 100
-
-static int listen_in_group(int tell, int hear)
-{
-	int fd = channel_open();
-	__u32 listener;
-	__u16 port;
-
-	if (fd < 0 || write_file(GROUP "/cgroup.procs", "0") ||
-	    listener_open(fd, ADDR1, REQUESTS, &listener, &port) ||
-	    write(tell, &port, sizeof(port)) != sizeof(port))
-		return 1;
-	if (wait_for(hear))
-		return 1;
-	close(fd);
-	go_on(tell);
-	return wait_for(hear) ? 1 : 0;
-}
-
-/* Whoever sends them: the callback runs in nobody's name. */
-TEST_F(memory, c19_requests_are_charged_to_the_listener)
-{
-	__u32 clients[REQUESTS];
-	long long before, full;
-	__u16 port;
-
-	self->child = fork();
-	if (!self->child)
-		_exit(listen_in_group(self->tell[1], self->hear[0]));
-	ASSERT_LT(0, self->child);
-	close(self->tell[1]);
-	ASSERT_EQ(sizeof(port), read(self->tell[0], &port, sizeof(port)));
-	before = group_slab();
-	ASSERT_LE(0, before);
-	test_ok(clients_connect(self->client, ADDR1, port, REQUESTS, clients));
-	/* More than 2 KiB for a child and its request. */
-	EXPECT_TRUE(wait_until(group_slab() - before >= REQUESTS * 2048));
-	full = group_slab();
-	TH_LOG("%lld bytes before, %lld with %d requests", before, full, REQUESTS);
-	go_on(self->hear[1]);
-	test_ok(wait_for(self->tell[0]));
-	EXPECT_TRUE(wait_until(group_slab() - before < (full - before) / 4));
-	go_on(self->hear[1]);
-	test_ok(memory_child_ends(self));
 }
 
 TEST_HARNESS_MAIN

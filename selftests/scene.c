@@ -38,6 +38,20 @@ void pause_briefly(void)
 	usleep(1000);
 }
 
+int write_file(const char *path, const char *text)
+{
+	ssize_t len = strlen(text), ret;
+	int fd = open(path, O_WRONLY), err;
+
+	if (fd < 0)
+		return -1;
+	ret = write(fd, text, len);
+	err = errno;
+	close(fd);
+	errno = err;
+	return ret == len ? 0 : -1;
+}
+
 unsigned int scaled(unsigned int number)
 {
 	const char *scale = getenv("UCMX_SCALE");

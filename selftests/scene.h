@@ -38,7 +38,10 @@
 __u64 now_ns(void);
 void pause_briefly(void);
 
-/* count(100): 100, or fewer where UCMX_SCALE says "divide by". */
+/* As a shell's echo: of sysfs, debugfs and control groups. */
+int write_file(const char *path, const char *text);
+
+/* scaled(100): 100, or fewer where UCMX_SCALE says "divide by". */
 unsigned int scaled(unsigned int number);
 
 int channel_open(void);

@@ -76,12 +76,13 @@ AT(rdma_ucmx_event, qp_type, 50);
 AT(rdma_ucmx_event, num_paths, 51);
 AT(rdma_ucmx_event, ece, 56);
 
-SIZE(rdma_ucmx_info, 48);
+SIZE(rdma_ucmx_info, 56);
 AT(rdma_ucmx_info, out_features, 8);
 AT(rdma_ucmx_info, out_max_ids, 16);
 AT(rdma_ucmx_info, out_outstanding, 36);
 AT(rdma_ucmx_info, out_max_user_events, 40);
 AT(rdma_ucmx_info, out_max_groups, 44);
+AT(rdma_ucmx_info, out_ids_of_user, 52);
 SIZE(rdma_ucmx_create_id, 24);
 AT(rdma_ucmx_create_id, cookie, 8);
 AT(rdma_ucmx_create_id, port_space, 16);

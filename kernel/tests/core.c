@@ -38,6 +38,7 @@ static struct kmem_cache *fake_cache_create(const char *name, unsigned int size,
 #include "../life.c"
 #include "../move.c"
 #include "../group.c"
+#include "../limit.c"
 
 /* Wait until what has been released is freed. */
 void fake_core_settle(void)
@@ -54,6 +55,11 @@ int fake_core_ids(void)
 bool fake_core_has_handles(void)
 {
 	return !xa_empty(&ucmx_handles);
+}
+
+bool fake_core_has_users(void)
+{
+	return !hash_empty(ucmx_users);
 }
 
 static char *fake_only;

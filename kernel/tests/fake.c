@@ -74,7 +74,7 @@ struct ucmx_id *fake_id(struct fake_world *world, struct ucmx_channel *channel)
 {
 	struct ucmx_id *id = fake_id_unseen(world);
 
-	KUNIT_EXPECT_TRUE(world->test, ucmx_channel_charge(channel, 1));
+	KUNIT_EXPECT_TRUE(world->test, ucmx_channel_charge(channel));
 	container_of(id, struct fake, id)->owned = true;
 	ucmx_id_publish(id, channel, fake_cookie(id->handle));
 	return id;
@@ -365,5 +365,6 @@ void fake_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&world->wrong));
 	KUNIT_EXPECT_EQ(test, 0, fake_core_ids());
 	KUNIT_EXPECT_FALSE(test, fake_core_has_handles());
+	KUNIT_EXPECT_FALSE(test, fake_core_has_users());
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake_events));
 }

@@ -17,6 +17,7 @@
 
 #include "../channel.h"
 #include "../id.h"
+#include "../limit.h"
 
 /* Every expectation has its own place on the stack; there is enough of it. */
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
@@ -117,6 +118,7 @@ void fake_suite_exit(struct kunit_suite *suite);
 void fake_core_settle(void);
 int fake_core_ids(void);
 bool fake_core_has_handles(void);
+bool fake_core_has_users(void);
 
 /* In place of the kernel's, for the core. */
 unsigned long fake_copy_to_user(void __user *to, const void *from,

@@ -120,7 +120,7 @@ static void c19_full_target_is_enospc(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -ENOSPC,
 			ucmx_id_migrate(w->source, id->handle, w->target,
 					&nonblock));
-	KUNIT_EXPECT_FALSE(test, ucmx_channel_charge(w->target, 1));
+	KUNIT_EXPECT_FALSE(test, ucmx_channel_charge(w->target));
 	/* Where it is, it needs no room. */
 	KUNIT_EXPECT_EQ(test, 0,
 			ucmx_id_migrate(w->source, id->handle, w->source,

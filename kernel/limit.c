@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Limits of ids, so that no channel, and no user with however many of them,
+ * keeps others from having any.  How many there are in all is counted in id.c.
+ *
+ * An id is charged to its channel and to the user who opened that, wherever the
+ * descriptor went since.  A migration has its target promise room in the
+ * channel; that may put the target's user over the limit, who then gets no new
+ * ids: whoever opened a channel and gave it away has said yes to that.
+ *
+ * Locking: counts are atomic; the table of users has a lock of its own, inside
+ * of all others, which only opening a channel and the last reference to a user
+ * take.
+ */
+#include <linux/hashtable.h>
+#include <linux/refcount.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "channel.h"
+#include "limit.h"
+
+unsigned int ucmx_max_ids = 1 << 18;
+unsigned int ucmx_max_ids_per_user = 3 << 16;
+unsigned int ucmx_max_channel_ids = 1 << 17;
+unsigned int ucmx_max_user_events = 1024;
+unsigned int ucmx_max_groups = 1024;
+
+/**
+ * struct ucmx_user - who opened channels
+ * @of_table: in the table of users (ucmx_users_lock)
+ * @uid: who it is
+ * @n_ids: ids of all those channels, unread children included
+ * @ref: one for each channel
+ */
+struct ucmx_user {
+	struct hlist_node of_table;
+	kuid_t uid;
+	atomic_t n_ids;
+	refcount_t ref;
+};
+
+static DEFINE_HASHTABLE(ucmx_users, 6);
+static DEFINE_SPINLOCK(ucmx_users_lock);
+
+static struct ucmx_user *ucmx_user_find(kuid_t uid)
+{
+	struct ucmx_user *user;
+
+	lockdep_assert_held(&ucmx_users_lock);
+	hash_for_each_possible(ucmx_users, user, of_table, __kuid_val(uid)) {
+		if (uid_eq(user->uid, uid))
+			return user;
+	}
+	return NULL;
+}
+
+/**
+ * ucmx_user_get - find or make the account of a user
+ * @uid: who
+ *
+ * Return: the account with a reference, or NULL if there is no memory.
+ */
+struct ucmx_user *ucmx_user_get(kuid_t uid)
+{
+	struct ucmx_user *new, *user;
+
+	new = kzalloc(sizeof(*new), GFP_KERNEL_ACCOUNT);
+	if (!new)
+		return NULL;
+	new->uid = uid;
+	atomic_set(&new->n_ids, 0);
+	refcount_set(&new->ref, 1);
+	spin_lock(&ucmx_users_lock);
+	user = ucmx_user_find(uid);
+	if (user)
+		refcount_inc(&user->ref);
+	else
+		hash_add(ucmx_users, &new->of_table, __kuid_val(uid));
+	spin_unlock(&ucmx_users_lock);
+	if (!user)
+		return new;
+	kfree(new);
+	return user;
+}
+
+/**
+ * ucmx_user_put - drop a reference
+ * @user: the account
+ */
+void ucmx_user_put(struct ucmx_user *user)
+{
+	bool last;
+
+	spin_lock(&ucmx_users_lock);
+	last = refcount_dec_and_test(&user->ref);
+	if (last)
+		hash_del(&user->of_table);
+	spin_unlock(&ucmx_users_lock);
+	if (!last)
+		return;
+	WARN_ON_ONCE(atomic_read(&user->n_ids));
+	kfree(user);
+}
+
+/**
+ * ucmx_user_ids - how many ids a user has
+ * @user: the account
+ *
+ * Return: ids of all channels that the user opened.
+ */
+u32 ucmx_user_ids(const struct ucmx_user *user)
+{
+	return atomic_read(&user->n_ids);
+}
+
+static bool ucmx_count_up(atomic_t *count, unsigned int n, unsigned int limit)
+{
+	if ((unsigned int)atomic_add_return(n, count) <= limit)
+		return true;
+	atomic_sub(n, count);
+	return false;
+}
+
+/**
+ * ucmx_channel_charge - count a new id
+ * @channel: whose
+ *
+ * Return: whether there was room, in the channel and for its user.
+ */
+bool ucmx_channel_charge(struct ucmx_channel *channel)
+{
+	if (!ucmx_channel_promise(channel, 1))
+		return false;
+	if (ucmx_count_up(&channel->user->n_ids, 1,
+			  READ_ONCE(ucmx_max_ids_per_user)))
+		return true;
+	ucmx_channel_unpromise(channel, 1);
+	return false;
+}
+
+/**
+ * ucmx_channel_uncharge - an id is gone
+ * @channel: whose it was
+ */
+void ucmx_channel_uncharge(struct ucmx_channel *channel)
+{
+	ucmx_channel_unpromise(channel, 1);
+	atomic_dec(&channel->user->n_ids);
+}
+
+/**
+ * ucmx_channel_promise - keep room for ids that are on their way
+ * @channel: where they are to go
+ * @n: how many
+ *
+ * Return: whether there was room.
+ */
+bool ucmx_channel_promise(struct ucmx_channel *channel, unsigned int n)
+{
+	return ucmx_count_up(&channel->n_ids, n,
+			     READ_ONCE(ucmx_max_channel_ids));
+}
+
+/**
+ * ucmx_channel_unpromise - give room back that was promised
+ * @channel: where they were to go
+ * @n: how many
+ */
+void ucmx_channel_unpromise(struct ucmx_channel *channel, unsigned int n)
+{
+	atomic_sub(n, &channel->n_ids);
+}
+
+/**
+ * ucmx_channel_fulfil - ids have come where room was promised for them
+ * @target: where they are now
+ * @source: where they were, and were charged
+ * @n: how many
+ */
+void ucmx_channel_fulfil(struct ucmx_channel *target,
+			 struct ucmx_channel *source, unsigned int n)
+{
+	ucmx_channel_unpromise(source, n);
+	if (target->user == source->user)
+		return;
+	atomic_add(n, &target->user->n_ids);
+	atomic_sub(n, &source->user->n_ids);
+}

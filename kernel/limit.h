@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Limits, and who is charged for ids: the channel that owns them and the user
+ * who opened it.
+ */
+#ifndef UCMX_LIMIT_H
+#define UCMX_LIMIT_H
+
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+struct ucmx_channel;
+
+/* Module parameters; Documentation/uapi.rst says what they count. */
+extern unsigned int ucmx_max_ids;
+extern unsigned int ucmx_max_ids_per_user;
+extern unsigned int ucmx_max_channel_ids;
+extern unsigned int ucmx_max_user_events;
+extern unsigned int ucmx_max_groups;
+
+struct ucmx_user;
+
+struct ucmx_user *ucmx_user_get(kuid_t uid);
+void ucmx_user_put(struct ucmx_user *user);
+u32 ucmx_user_ids(const struct ucmx_user *user);
+
+bool ucmx_channel_charge(struct ucmx_channel *channel);
+void ucmx_channel_uncharge(struct ucmx_channel *channel);
+
+bool ucmx_channel_promise(struct ucmx_channel *channel, unsigned int n);
+void ucmx_channel_unpromise(struct ucmx_channel *channel, unsigned int n);
+void ucmx_channel_fulfil(struct ucmx_channel *target,
+			 struct ucmx_channel *source, unsigned int n);
+
+#endif /* UCMX_LIMIT_H */
