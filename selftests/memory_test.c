@@ -152,6 +152,28 @@ TEST_F(memory, c19_is_charged_to_the_caller)
 	test_ok(memory_child_ends(self));
 }
 
+/* One that is killed with all of it pays back, too. */
+TEST_F(memory, c19_is_paid_back_by_the_killed)
+{
+	long long before, full;
+
+	self->child = fork();
+	if (!self->child)
+		_exit(fill_in_group(self->tell[1], self->hear[0]));
+	ASSERT_LT(0, self->child);
+	close(self->tell[1]);
+	test_ok(wait_for(self->tell[0]));
+	before = group_slab();
+	ASSERT_LE(0, before);
+	go_on(self->hear[1]);
+	test_ok(wait_for(self->tell[0]));
+	EXPECT_TRUE(wait_until(group_slab() - before >= MANY * 1024));
+	full = group_slab();
+	test_ok(kill(self->child, SIGKILL));
+	EXPECT_TRUE(wait_until(group_slab() < (full - before) / 10));
+	test_err(EPROTO, memory_child_ends(self));
+}
+
 #define REQUESTS 100
 
 static int listen_in_group(int tell, int hear)
