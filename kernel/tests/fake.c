@@ -34,6 +34,19 @@ static void fake_id_release(struct ucmx_id *id)
 	atomic_inc(&fake->world->released);
 }
 
+/* What announces an id says nothing but that. */
+static void fake_id_describe(struct ucmx_id *id, struct ucmx_event *event)
+{
+	struct fake_world *world = container_of(id, struct fake, id)->world;
+
+	might_sleep();
+	event->head.size = sizeof(event->head);
+	event->head.event = RDMA_UCMX_EVENT_TYPE_ARRIVED;
+	atomic_inc(&world->described);
+	if (world->on_describe)
+		world->on_describe(world, id);
+}
+
 static void fake_id_free(struct ucmx_id *id)
 {
 	struct fake *fake = container_of(id, struct fake, id);
@@ -46,6 +59,7 @@ static void fake_id_free(struct ucmx_id *id)
 
 static const struct ucmx_id_ops fake_id_ops = {
 	.release = fake_id_release,
+	.describe = fake_id_describe,
 	.free = fake_id_free,
 };
 
@@ -109,7 +123,54 @@ bool fake_migrating(struct ucmx_id *id)
  */
 
 atomic_t fake_failing_allocs = ATOMIC_INIT(0);
-static atomic_t fake_events = ATOMIC_INIT(0);
+atomic_t fake_events = ATOMIC_INIT(0);
+atomic_t fake_objects = ATOMIC_INIT(0);
+atomic_t fake_pids = ATOMIC_INIT(0);
+atomic_t fake_looks_until_late = ATOMIC_INIT(-1);
+void (*fake_when_late)(void);
+
+u64 fake_now(void)
+{
+	if (atomic_read(&fake_looks_until_late) < 0 ||
+	    atomic_dec_return(&fake_looks_until_late) >= 0)
+		return ktime_get_ns();
+	fake_when_late();
+	return U64_MAX;
+}
+
+void *fake_zalloc(size_t size, gfp_t gfp)
+{
+	void *object = kzalloc(size, gfp);
+
+	if (object)
+		atomic_inc(&fake_objects);
+	return object;
+}
+
+void fake_free(void *object)
+{
+	atomic_dec(&fake_objects);
+	kfree(object);
+}
+
+/* Of the core's own objects, only channels are freed like this. */
+void fake_free_rcu(struct rcu_head *rcu)
+{
+	fake_free(container_of(rcu, struct ucmx_channel, rcu));
+}
+
+struct pid *fake_get_pid(struct pid *pid)
+{
+	atomic_inc(&fake_pids);
+	return get_pid(pid);
+}
+
+void fake_put_pid(struct pid *pid)
+{
+	if (pid)
+		atomic_dec(&fake_pids);
+	put_pid(pid);
+}
 
 void *fake_event_zalloc(struct kmem_cache *cache, gfp_t gfp)
 {
@@ -211,6 +272,57 @@ void fake_ack(struct fake_world *world, struct ucmx_channel *channel,
 	      u32 handle, u64 seq)
 {
 	KUNIT_EXPECT_EQ(world->test, 0, ucmx_channel_ack(channel, handle, seq));
+}
+
+/*
+ * Groups
+ */
+
+/* @id joins the group of that address. */
+struct ucmx_group *fake_group(struct fake_world *world, struct ucmx_id *id,
+			      u32 address)
+{
+	const struct rdma_ucmx_addr addr = { .family = 1, .data = { address } };
+	struct ucmx_group *group;
+
+	group = ucmx_group_alloc(&addr, fake_cookie(address),
+				 sizeof(struct rdma_ucmx_event));
+	KUNIT_ASSERT_NOT_NULL(world->test, group);
+	KUNIT_ASSERT_EQ(world->test, 0, ucmx_group_add(id, group));
+	return group;
+}
+
+/* Something happens to a group; whether there was room for the event. */
+bool fake_group_event(struct fake_world *world, struct ucmx_id *id,
+		      u32 number, u32 what)
+{
+	struct ucmx_event *event = ucmx_group_take_room(id, number);
+
+	if (!event)
+		return false;
+	event->head.size = sizeof(event->head);
+	event->head.event = what;
+	KUNIT_EXPECT_EQ(world->test, 0, ucmx_event_raise(id, event));
+	return true;
+}
+
+/* Groups, as long as there are as many channels as at the beginning. */
+int fake_more_objects(const struct fake_world *world)
+{
+	return atomic_read(&fake_objects) - world->objects;
+}
+
+/* As the command does it; there is no rdma_cm to be told. */
+int fake_leave(struct ucmx_id *id, u32 number, const struct ucmx_wait *wait)
+{
+	struct ucmx_group *group;
+	int err = ucmx_group_leave(id, number, wait, &group);
+
+	if (err < 0)
+		return err;
+	err = ucmx_group_wait(id, group, wait);
+	ucmx_group_put(group);
+	return err;
 }
 
 /* A deadline for what happens at once, so that a test that fails ends. */
@@ -345,6 +457,7 @@ int fake_init(struct kunit *test)
 	test->priv = world;
 	world->source = fake_channel(world);
 	world->target = fake_channel(world);
+	world->objects = atomic_read(&fake_objects);
 	return 0;
 }
 
@@ -356,15 +469,19 @@ void fake_exit(struct kunit *test)
 	if (!world)
 		return;
 	atomic_set(&fake_failing_allocs, 0);
+	atomic_set(&fake_looks_until_late, -1);
 	fake_threads_end(world);
 	if (world->source)
 		fake_close(world, world->source);
 	if (world->target)
 		fake_close(world, world->target);
+	fake_core_settle();
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&world->live));
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&world->wrong));
 	KUNIT_EXPECT_EQ(test, 0, fake_core_ids());
 	KUNIT_EXPECT_FALSE(test, fake_core_has_handles());
 	KUNIT_EXPECT_FALSE(test, fake_core_has_users());
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake_events));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake_objects));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&fake_pids));
 }

@@ -16,6 +16,7 @@
 #include <linux/module.h>
 
 #include "../channel.h"
+#include "../group.h"
 #include "../id.h"
 #include "../limit.h"
 
@@ -30,6 +31,9 @@
  * @live: ids that are not freed
  * @released: ids whose ops->release() was called
  * @wrong: ids that were released twice, or freed without
+ * @described: announcements whose record was filled in
+ * @on_describe: called meanwhile, or NULL
+ * @objects: those that there were at the beginning
  * @stop: threads are to end
  * @slow_release: ops->release() waits for @slow
  * @slow: see @slow_release
@@ -43,6 +47,9 @@ struct fake_world {
 	atomic_t live;
 	atomic_t released;
 	atomic_t wrong;
+	atomic_t described;
+	void (*on_describe)(struct fake_world *world, struct ucmx_id *id);
+	int objects;
 	bool stop;
 	bool slow_release;
 	struct completion slow;
@@ -112,7 +119,40 @@ struct fake_thread {
 	u64 dice;
 };
 
+/**
+ * struct fake_cost - what the core has done for a thread
+ * @task: the thread
+ * @held: locks that it held before
+ * @steps: entries of lists and of the table of handles that were visited or
+ *	   changed, whoever did it
+ * @locks: locks that the thread took
+ * @n_locks: how many those are
+ * @lookups: handles that it looked up
+ * @held_in_lookup: locks that it held then, RCU included
+ */
+struct fake_cost {
+	struct task_struct *task;
+	int held;
+	int steps;
+	const void *locks[8];
+	int n_locks;
+	int lookups;
+	int held_in_lookup;
+};
+
+/**
+ * struct fake_sleeper - somebody who waits for a channel, like a poller
+ * @entry: in the channel's wait queue
+ * @woken: how often he was woken
+ */
+struct fake_sleeper {
+	struct wait_queue_entry entry;
+	int woken;
+};
+
 /* core.c */
+void fake_cost_begin(void);
+struct fake_cost fake_cost_end(void);
 int fake_suite_init(struct kunit_suite *suite);
 void fake_suite_exit(struct kunit_suite *suite);
 void fake_core_settle(void);
@@ -125,8 +165,24 @@ unsigned long fake_copy_to_user(void __user *to, const void *from,
 				unsigned long n);
 void *fake_event_zalloc(struct kmem_cache *cache, gfp_t gfp);
 void fake_event_free(struct kmem_cache *cache, void *event);
+void *fake_zalloc(size_t size, gfp_t gfp);
+void fake_free(void *object);
+void fake_free_rcu(struct rcu_head *rcu);
+struct pid *fake_get_pid(struct pid *pid);
+void fake_put_pid(struct pid *pid);
+u64 fake_now(void);
 /* How many allocations of events are to fail, from now on. */
 extern atomic_t fake_failing_allocs;
+/* Events, and groups, channels and users, that there are; references to pids. */
+extern atomic_t fake_events;
+extern atomic_t fake_objects;
+extern atomic_t fake_pids;
+/*
+ * If set, the core looks at the clock so often in vain, and finds it late the
+ * next time; but first the function is called.
+ */
+extern atomic_t fake_looks_until_late;
+extern void (*fake_when_late)(void);
 
 /* A world's begin and end. */
 int fake_init(struct kunit *test);
@@ -155,6 +211,14 @@ ssize_t fake_read(struct ucmx_channel *channel, struct rdma_ucmx_event *event);
 bool fake_readable(struct ucmx_channel *channel);
 void fake_ack(struct fake_world *world, struct ucmx_channel *channel,
 	      u32 handle, u64 seq);
+
+/* Groups. */
+struct ucmx_group *fake_group(struct fake_world *world, struct ucmx_id *id,
+			      u32 address);
+bool fake_group_event(struct fake_world *world, struct ucmx_id *id,
+		      u32 number, u32 what);
+int fake_more_objects(const struct fake_world *world);
+int fake_leave(struct ucmx_id *id, u32 number, const struct ucmx_wait *wait);
 
 /* Calls that must succeed and need not wait long. */
 u64 fake_soon(void);
@@ -191,10 +255,19 @@ struct fake_thread *fake_start_destroy(struct fake_world *world,
 struct fake_thread *fake_start_read(struct fake_world *world,
 				    struct ucmx_channel *channel,
 				    struct fake_buf *buf);
+struct fake_thread *fake_start_read_len(struct fake_world *world,
+					struct ucmx_channel *channel,
+					struct fake_buf *buf, size_t len);
 bool fake_sleeps(struct fake_thread *thread);
 bool fake_done(struct fake_thread *thread);
 void fake_signal(struct fake_thread *thread);
 long fake_join(struct fake_thread *thread);
+
+/* Sleepers: threads.c. */
+void fake_sleeper_add(struct fake_sleeper *sleeper,
+		      struct ucmx_channel *channel);
+void fake_sleeper_remove(struct fake_sleeper *sleeper,
+			 struct ucmx_channel *channel);
 
 /* Wait until something is true; the test fails if it never is. */
 #define FAKE_UNTIL(world, condition)					\

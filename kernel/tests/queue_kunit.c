@@ -306,47 +306,27 @@ static void read_waits_for_a_copy_until_a_signal(struct kunit *test)
 	FAKE_EXPECT_READ(w, w->source, id->handle, 2, 2);
 }
 
-/* Somebody who waits for a channel, and how often he was woken. */
-struct sleeper {
-	struct wait_queue_entry entry;
-	int woken;
-};
-
-static int sleeper_wake(struct wait_queue_entry *entry, unsigned int mode,
-			int flags, void *key)
-{
-	container_of(entry, struct sleeper, entry)->woken++;
-	return 1;
-}
-
-static void sleeper_add(struct sleeper *sleeper, struct ucmx_channel *channel)
-{
-	init_waitqueue_func_entry(&sleeper->entry, sleeper_wake);
-	sleeper->woken = 0;
-	add_wait_queue_exclusive(&channel->wait, &sleeper->entry);
-}
-
 static void nonblocking_reader_is_told_after_a_copy(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
 	struct ucmx_id *id = fake_id(w, w->source);
 	struct rdma_ucmx_event event;
 	struct fake_thread *reader;
-	struct sleeper sleeper;
+	struct fake_sleeper sleeper;
 
 	fake_raise(w, id, 1);
 	fake_raise(w, id, 2);
 	reader = fake_start_copy(w, w->source, false);
 	KUNIT_EXPECT_EQ(test, (ssize_t)-EAGAIN, fake_read(w->source, &event));
-	sleeper_add(&sleeper, w->source);
+	fake_sleeper_add(&sleeper, w->source);
 	complete(&reader->buf->go);
 	KUNIT_EXPECT_EQ(test, (long)sizeof(event), fake_join(reader));
-	remove_wait_queue(&w->source->wait, &sleeper.entry);
+	fake_sleeper_remove(&sleeper, w->source);
 	KUNIT_EXPECT_EQ(test, 1, sleeper.woken);
 	FAKE_EXPECT_READ(w, w->source, id->handle, 2, 2);
 }
 
-static int sleepers_woken(struct sleeper *sleeper, int n)
+static int sleepers_woken(struct fake_sleeper *sleeper, int n)
 {
 	int i, woken = 0;
 
@@ -360,17 +340,17 @@ static void c09_commit_of_n_events_wakes_n(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
 	struct ucmx_id *id = fake_id(w, w->source);
-	struct sleeper sleeper[5];
+	struct fake_sleeper sleeper[5];
 	int i;
 
 	for (i = 0; i < 5; i++)
-		sleeper_add(&sleeper[i], w->target);
+		fake_sleeper_add(&sleeper[i], w->target);
 	for (i = 0; i < 3; i++)
 		fake_raise(w, id, i);
 	KUNIT_EXPECT_EQ(test, 0, sleepers_woken(sleeper, 5));
 	fake_migrate(w, w->source, id, w->target);
 	for (i = 0; i < 5; i++) {
-		remove_wait_queue(&w->target->wait, &sleeper[i].entry);
+		fake_sleeper_remove(&sleeper[i], w->target);
 		KUNIT_EXPECT_LE(test, sleeper[i].woken, 1);
 	}
 	KUNIT_EXPECT_EQ(test, 3, sleepers_woken(sleeper, 5));
@@ -380,14 +360,14 @@ static void raise_wakes_one(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
 	struct ucmx_id *id = fake_id(w, w->source);
-	struct sleeper sleeper[2];
+	struct fake_sleeper sleeper[2];
 
-	sleeper_add(&sleeper[0], w->source);
-	sleeper_add(&sleeper[1], w->source);
+	fake_sleeper_add(&sleeper[0], w->source);
+	fake_sleeper_add(&sleeper[1], w->source);
 	fake_raise(w, id, 1);
 	KUNIT_EXPECT_EQ(test, 1, sleepers_woken(sleeper, 2));
-	remove_wait_queue(&w->source->wait, &sleeper[0].entry);
-	remove_wait_queue(&w->source->wait, &sleeper[1].entry);
+	fake_sleeper_remove(&sleeper[0], w->source);
+	fake_sleeper_remove(&sleeper[1], w->source);
 }
 
 static struct kunit_case cases[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Threads that call the core, and the buffers that they read to, in place of
- * user memory.
+ * Threads that call the core, the buffers that they read to, in place of user
+ * memory, and pollers.
  *
  * Locking: fake_bufs_lock protects the list of buffers and how many copies each
  * has seen.  A thread's result is there once @done is completed.
@@ -153,18 +153,27 @@ static long fake_do_read(struct fake_thread *thread)
 				 thread->len, false);
 }
 
-/* Read one event, and wait for it. */
-struct fake_thread *fake_start_read(struct fake_world *world,
-				    struct ucmx_channel *channel,
-				    struct fake_buf *buf)
+/* Read what fits into @len bytes, and wait for the first event of it. */
+struct fake_thread *fake_start_read_len(struct fake_world *world,
+					struct ucmx_channel *channel,
+					struct fake_buf *buf, size_t len)
 {
 	struct fake_thread *thread = fake_thread(world, fake_do_read);
 
 	thread->channel = channel;
 	thread->buf = buf;
-	thread->len = sizeof(struct rdma_ucmx_event);
+	thread->len = len;
 	fake_go(thread);
 	return thread;
+}
+
+/* Read one event, and wait for it. */
+struct fake_thread *fake_start_read(struct fake_world *world,
+				    struct ucmx_channel *channel,
+				    struct fake_buf *buf)
+{
+	return fake_start_read_len(world, channel, buf,
+				   sizeof(struct rdma_ucmx_event));
 }
 
 /* Whether the thread waits for something, and looked for it in vain before. */
@@ -229,4 +238,26 @@ void fake_threads_end(struct fake_world *world)
 		list_del(&buf->of_world);
 		kfree(buf);
 	}
+}
+
+static int fake_sleeper_wake(struct wait_queue_entry *entry, unsigned int mode,
+			     int flags, void *key)
+{
+	container_of(entry, struct fake_sleeper, entry)->woken++;
+	return 1;
+}
+
+/* From now on somebody waits for the channel, exclusively. */
+void fake_sleeper_add(struct fake_sleeper *sleeper,
+		      struct ucmx_channel *channel)
+{
+	init_waitqueue_func_entry(&sleeper->entry, fake_sleeper_wake);
+	sleeper->woken = 0;
+	add_wait_queue_exclusive(&channel->wait, &sleeper->entry);
+}
+
+void fake_sleeper_remove(struct fake_sleeper *sleeper,
+			 struct ucmx_channel *channel)
+{
+	remove_wait_queue(&channel->wait, &sleeper->entry);
 }
