@@ -129,7 +129,11 @@ static void ucmx_move_commit(struct ucmx_id *id, struct ucmx_channel *source,
 	ucmx_id_let_go(id, target);
 }
 
-/* After the wait: @err says how it ended, the id whether that still counts. */
+/*
+ * After the wait: @err says how it ended, the id whether it was destroyed.  An
+ * acknowledgement that came after a wait that failed does not count any more:
+ * the announcement was not described.
+ */
 static int ucmx_move_end(struct ucmx_id *id, struct ucmx_channel *source,
 			 struct ucmx_migration *migration,
 			 const struct ucmx_move *move, int err)
@@ -139,8 +143,6 @@ static int ucmx_move_end(struct ucmx_id *id, struct ucmx_channel *source,
 	ucmx_channel_lock_two(source, target);
 	if (id->dying)
 		err = -ECANCELED;
-	else if (!ucmx_id_unheld(id, &move->wait))
-		err = 0;
 	if (!err && target != source) {
 		ucmx_move_commit(id, source, target, move);
 	} else {
