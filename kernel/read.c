@@ -216,10 +216,13 @@ static bool ucmx_channel_readable(struct ucmx_channel *channel)
  * A non-blocking reader does not wait for another one's copy.  It leaves word,
  * and is told when there is still something to read afterwards.  Whoever holds
  * the mutex looks for the word after it has let go; so trying again after
- * leaving it cannot miss.
+ * leaving it cannot miss.  Nobody waits for a copy only to be turned away; who
+ * looks just before the channel is shut down is woken by that.
  */
 static int ucmx_channel_lock_read(struct ucmx_channel *channel, bool nonblock)
 {
+	if (READ_ONCE(channel->shut_down))
+		return -ESHUTDOWN;
 	if (!nonblock)
 		return mutex_lock_interruptible(&channel->read_mutex) ?
 			-ERESTARTSYS : 0;
