@@ -241,9 +241,10 @@ struct ucmx_cm *ucmx_cm_begin_device(struct ucmx_channel *channel, u32 handle)
  * @channel: the channel that the command came in on
  * @handle: the id's handle
  *
- * To reject before there is anything to reject makes the IB CM forget that its
- * request is under way; destroying the id then takes over a minute, and so does
- * removing the device.
+ * To reject before there is anything to reject, or what was accepted and is not
+ * yet confirmed, makes the IB CM forget that its message is under way;
+ * destroying the id then takes over a minute, and so does removing the device.
+ * To accept once more fails, and then rdma_cm rejects.  So there is one answer.
  *
  * Return: as ucmx_cm_begin_device(), or -EINVAL if there is nothing to answer.
  */

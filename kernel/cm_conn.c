@@ -130,6 +130,8 @@ static int ucmx_accept_locked(struct ucmx_cm *cm,
 	ucmx_get_conn_param(&conn_param, &arg->conn_param, cm->cm_id);
 	ucmx_get_ece(&ece, &arg->ece);
 	rdma_lock_handler(cm->cm_id);
+	/* If that fails, rdma_cm has rejected. */
+	WRITE_ONCE(cm->answerable, false);
 	err = rdma_accept_ece(cm->cm_id, valid ? &conn_param : NULL, &ece);
 	if (!err)
 		ucmx_id_claim(&cm->id, arg->cookie);
@@ -188,6 +190,7 @@ int ucmx_cmd_reject(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin_answer(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
+	WRITE_ONCE(cm->answerable, false);
 	err = rdma_reject(cm->cm_id, arg->private_data, arg->private_data_len,
 			  arg->reason);
 	ucmx_cm_end(cm);

@@ -241,6 +241,36 @@ TEST_F(connect, rejected_by_the_consumer)
 	test_ok(cmd_destroy_id(self->server, child));
 }
 
+/*
+ * There is nothing to answer yet, and an answer in vain would be one that the IB
+ * CM takes a minute to get over; and there is only one answer.
+ */
+TEST_F(connect, answers_that_are_none)
+{
+	struct rdma_ucmx_conn_param param = conn_param();
+	struct event ev;
+	__u32 id;
+
+	test_ok(client_connect(self->client, variant->dst, self->port, &id));
+	test_err(EINVAL, cmd_reject(self->client, id, 0, "", 0));
+	test_err(EINVAL, cmd_accept(self->client, id, 0, &param));
+	test_err(EINVAL, cmd_accept(self->client, id, 0, NULL));
+	test_ok(event_expect(self->server, EV_CONNECT_REQUEST, &ev));
+	test_ok(event_ack(self->server, &ev));
+	test_err(EINVAL, cmd_reject(self->client, id, 0, "", 0));
+	test_ok(child_accept(self->server, &ev, 0));
+	test_err(EINVAL, cmd_accept(self->server, ev.head.id, 0, &param));
+	test_err(EINVAL, cmd_reject(self->server, ev.head.id, 0, "", 0));
+	/* All of that has done no harm. */
+	test_ok(event_take(self->client, EV_CONNECT_RESPONSE, id));
+	test_ok(cmd_accept(self->client, id, 0, NULL));
+	test_err(EINVAL, cmd_reject(self->client, id, 0, "", 0));
+	test_ok(event_take(self->server, EV_ESTABLISHED, ev.head.id));
+	test_err(EINVAL, cmd_reject(self->server, ev.head.id, 0, "", 0));
+	test_ok(cmd_disconnect(self->client, id));
+	test_ok(event_take(self->server, EV_DISCONNECTED, ev.head.id));
+}
+
 TEST_F(connect, rejected_without_a_listener)
 {
 	struct event ev;
