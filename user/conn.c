@@ -76,6 +76,9 @@ static int settle_depths(struct cmx_id *id, const struct rdma_conn_param *param,
 {
 	uint8_t resources, depth;
 
+	/* Nobody says which queue pair it is. */
+	if (!param && !id->id.qp && (passive || id->id.ps == RDMA_PS_TCP))
+		return cmx_error(EINVAL);
 	cmx_device_limits(id, &resources, &depth);
 	if (id->id.ps == RDMA_PS_TCP && param &&
 	    !param_fits(param, resources, depth))
@@ -102,7 +105,8 @@ static void put_ece(const struct cmx_id *id, struct rdma_ucmx_ece *ece)
 /**
  * rdma_connect - ask for a connection, or for a peer's queue pair number
  * @id: an id whose route was resolved
- * @conn_param: parameters and private data, or NULL for the defaults
+ * @conn_param: parameters and private data, or, of an id with a queue pair, NULL
+ *              for the defaults
  *
  * As rdma_connect(3).  ESTABLISHED (CONNECT_RESPONSE without a queue pair),
  * REJECTED, UNREACHABLE or CONNECT_ERROR follows.
@@ -182,7 +186,8 @@ static int send_accept(struct cmx_id *id, struct rdma_ucmx_accept *command)
 /**
  * rdma_accept - accept a connection request
  * @id: the id that came with the request
- * @conn_param: parameters and private data, or NULL for the defaults
+ * @conn_param: parameters and private data, or, of an id with a queue pair, NULL
+ *              for the defaults
  *
  * As rdma_accept(3).  ESTABLISHED follows on a connected id.
  *
