@@ -3,7 +3,6 @@
  * Asynchronous connections by the public interface of librdmacm, without
  * migration.
  */
-#include <fcntl.h>
 #include <string.h>
 
 #include "lib_scene.h"
@@ -104,49 +103,6 @@ TEST_F(connect, rejected)
 	test_ok(rdma_ack_cm_event(event));
 	id_close(id);
 	id_close(listener);
-}
-
-TEST_F(connect, options)
-{
-	uint8_t tos = 8;
-	struct rdma_cm_id *id;
-	int yes = 1;
-
-	test_ok(rdma_create_id(self->client, &id, NULL, RDMA_PS_TCP));
-	test_ok(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS,
-				&tos, sizeof(tos)));
-	test_ok(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR,
-				&yes, sizeof(yes)));
-	test_ok(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY,
-				&yes, sizeof(yes)));
-	test_ok(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT,
-				&tos, sizeof(tos)));
-	test_err(EINVAL, rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS,
-					 &yes, sizeof(yes)));
-	test_err(ENOSYS, rdma_set_option(id, RDMA_OPTION_ID, 99, &tos, sizeof(tos)));
-	test_err(ENOSYS, rdma_set_option(id, 99, 0, &tos, sizeof(tos)));
-	test_ok(rdma_destroy_id(id));
-}
-
-TEST_F(connect, nonblocking_channel)
-{
-	int flags = fcntl(self->client->fd, F_GETFL);
-	struct rdma_cm_event *event;
-
-	ASSERT_EQ(0, fcntl(self->client->fd, F_SETFL, flags | O_NONBLOCK));
-	test_err(EAGAIN, rdma_get_cm_event(self->client, &event));
-	test_err(EINVAL, rdma_get_cm_event(self->client, NULL));
-}
-
-TEST_F(connect, commands_in_the_wrong_state)
-{
-	struct rdma_cm_id *id;
-
-	test_ok(rdma_create_id(self->client, &id, NULL, RDMA_PS_TCP));
-	test_err(EINVAL, rdma_disconnect(id));
-	test_err(EINVAL, rdma_resolve_route(id, 1000));
-	test_err(EINVAL, client_request(id, 0));
-	test_ok(rdma_destroy_id(id));
 }
 
 TEST_HARNESS_MAIN
