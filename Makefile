@@ -95,7 +95,8 @@ check: vm-modules examples ## all tests: sources, KUnit, VM, programs
 	selftests/check
 
 .PHONY: mutants
-mutants: prepare ## whether the tests of the core can fail; MUTANTS="NAME..."
+mutants: prepare ## whether the tests can fail; MUTANTS="NAME..."
+	+$(MAKE) -C selftests
 	selftests/mutants/run $(MUTANTS)
 
 .PHONY: check-static
