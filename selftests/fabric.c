@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -75,4 +76,42 @@ int fabric_restore(void)
 	fprintf(stderr, "# the device does not serve all addresses\n");
 	errno = ETIME;
 	return -1;
+}
+
+static int run_quietly(const char *command)
+{
+	int status = system(command);
+
+	if (!status)
+		return 0;
+	fprintf(stderr, "# %s: status %d\n", command, status);
+	errno = EIO;
+	return -1;
+}
+
+static int add_second(void)
+{
+	return run_quietly("ip link add d1 type dummy") ||
+	       run_quietly("ip address add " ADDR_SECOND "/24 dev d1") ||
+	       run_quietly("ip link set d1 arp on up") ||
+	       run_quietly("rdma link add rxe1 type rxe netdev d1");
+}
+
+int fabric_add_second(void)
+{
+	if (access("/sys/class/infiniband/rxe1", F_OK) && add_second())
+		return -1;
+	if (wait_until(serves(ADDR_SECOND)))
+		return 0;
+	fprintf(stderr, "# the second device does not serve its address\n");
+	errno = ETIME;
+	return -1;
+}
+
+/* As with the first one, the interface goes when all have let go. */
+int fabric_remove_second(void)
+{
+	char *argv[] = { "rdma", "link", "del", "rxe1", NULL };
+
+	return fabric_removed(start(argv)) || run_quietly("ip link del d1") ? -1 : 0;
 }

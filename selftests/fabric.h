@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The RDMA device that tests run over: taking it away and bringing it back.
+ * The RDMA device that tests run over: taking it away and bringing it back; and
+ * a second one.
  */
 #ifndef SELFTESTS_FABRIC_H
 #define SELFTESTS_FABRIC_H
@@ -16,5 +17,14 @@ pid_t fabric_remove(void);
 int fabric_removed(pid_t remover);
 /* Make sure that the device is there and serves all addresses. */
 int fabric_restore(void);
+
+/*
+ * A second device, with an address of its own, whose neighbours are asked for:
+ * of one that is not there the answer never comes.
+ */
+#define ADDR_SECOND "203.0.113.1"
+#define ADDR_SILENT "203.0.113.9"
+int fabric_add_second(void);
+int fabric_remove_second(void);
 
 #endif /* SELFTESTS_FABRIC_H */

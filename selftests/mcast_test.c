@@ -235,27 +235,4 @@ TEST_F(mcast, c10_groups_move_with_their_id)
 	test_ok(cmd_leave_mcast(self->target, self->id, group));
 }
 
-/* Sequence 7: join, destroy before the event; join and close. */
-TEST_F(mcast, destroyed_and_closed_while_joining)
-{
-	struct rdma_ucmx_addr local = addr(ADDR1, 0);
-	unsigned int i;
-	__u32 group, id;
-	int fd;
-
-	for (i = 0; i < 20; i++) {
-		test_ok(cmd_create_id(self->fd, PS_UDP, 0, &id));
-		test_ok(cmd_bind_addr(self->fd, id, &local));
-		test_ok(cmd_join_mcast(self->fd, id, &self->addr, FULL, 0, &group));
-		test_ok(cmd_join_mcast(self->fd, id, &self->addr2, FULL, 0, &group));
-		test_ok(cmd_destroy_id(self->fd, id));
-		fd = channel_open();
-		test_ok(cmd_create_id(fd, PS_UDP, 0, &id));
-		test_ok(cmd_bind_addr(fd, id, &local));
-		test_ok(cmd_join_mcast(fd, id, &self->addr, FULL, 0, &group));
-		close(fd);
-	}
-	EXPECT_EQ(1, channel_ids(self->fd));
-}
-
 TEST_HARNESS_MAIN

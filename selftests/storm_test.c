@@ -6,9 +6,10 @@
  * id and event can be accounted for, is.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 
-#include "call.h"
+#include "every.h"
 #include "scene.h"
 #include "test.h"
 
@@ -174,29 +175,11 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* Acknowledge and destroy what the channel lists, until that is nothing. */
-static int clear(int fd)
-{
-	struct rdma_ucmx_id_info ids[64];
-	int n;
-
-	while ((n = cmd_list_ids(fd, 0, ids, ARRAY_LEN(ids))) > 0) {
-		for (int i = 0; i < n; i++) {
-			cmd_ack(fd, ids[i].id, 0);
-			/* The last acknowledgement may have freed it. */
-			if (cmd_destroy_id(fd, ids[i].id) && errno != ENOENT)
-				return -1;
-		}
-	}
-	return n;
-}
-
 TEST(any_commands_on_any_ids)
 {
 	struct storm storms[THREADS] = {};
 	unsigned int created = 0, migrated = 0, connected = 0;
 	struct connection connection;
-	struct rdma_ucmx_info info;
 	__u32 listener;
 
 	for (int i = 0; i < CHANNELS; i++) {
@@ -219,73 +202,10 @@ TEST(any_commands_on_any_ids)
 	EXPECT_LT(0, created);
 	EXPECT_LT(0, migrated);
 	EXPECT_LT(0, connected);
-	for (int i = 0; i < CHANNELS; i++) {
-		test_ok(clear(channels[i]));
-		test_ok(cmd_info(channels[i], &info));
-		EXPECT_EQ(0, info.out_ids);
-		EXPECT_EQ(0, info.out_pending);
-		EXPECT_EQ(0, info.out_outstanding);
-	}
+	for (int i = 0; i < CHANNELS; i++)
+		test_ok(channel_clear(channels[i]));
 	/* And all works as before. */
 	test_ok(connection_open(channels[0], channels[1], ADDR1, &connection));
-}
-
-/* Nobody waits for the answers to what was asked. */
-TEST(closed_while_addresses_and_routes_are_asked_for)
-{
-	struct rdma_ucmx_addr near = addr(ADDR1, 7), far = addr("192.0.2.99", 7);
-	__u32 ids[4];
-
-	for (unsigned int round = 0; round < scaled(100); round++) {
-		int fd = channel_open(), copy = dup(fd);
-
-		ASSERT_LE(0, fd);
-		ASSERT_LE(0, copy);
-		for (unsigned int i = 0; i < ARRAY_LEN(ids); i++) {
-			test_ok(cmd_create_id(fd, PS_TCP, 0, &ids[i]));
-			test_ok(cmd_resolve_addr(fd, ids[i], NULL, i % 2 ? &near : &far));
-		}
-		close(fd);
-		test_ok(cmd_destroy_id(copy, ids[round % ARRAY_LEN(ids)]));
-		close(copy);
-	}
-}
-
-struct closing {
-	pthread_t thread;
-	int fd;
-	__u32 ids[4];
-};
-
-static void *destroy_all(void *arg)
-{
-	struct closing *closing = arg;
-
-	for (unsigned int i = 0; i < ARRAY_LEN(closing->ids); i++)
-		cmd_destroy_id(closing->fd, closing->ids[i]);
-	return NULL;
-}
-
-TEST(closed_while_ids_are_destroyed_through_a_duplicate)
-{
-	struct rdma_ucmx_addr dst = addr(ADDR1, 7);
-	struct closing closing;
-
-	for (unsigned int round = 0; round < scaled(100); round++) {
-		int fd = channel_open();
-
-		closing.fd = dup(fd);
-		ASSERT_LE(0, closing.fd);
-		for (unsigned int i = 0; i < ARRAY_LEN(closing.ids); i++) {
-			test_ok(cmd_create_id(fd, PS_TCP, 0, &closing.ids[i]));
-			if (i % 2)
-				test_ok(cmd_resolve_addr(fd, closing.ids[i], NULL, &dst));
-		}
-		ASSERT_EQ(0, pthread_create(&closing.thread, NULL, destroy_all, &closing));
-		close(fd);
-		close(closing.fd);
-		ASSERT_EQ(0, pthread_join(closing.thread, NULL));
-	}
 }
 
 TEST_HARNESS_MAIN
