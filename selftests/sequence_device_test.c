@@ -258,7 +258,7 @@ TEST_F(sequence, seq10_destroying_while_the_device_goes)
 	pid_t remover;
 	struct event ev;
 
-	for (unsigned int round = 0; round < 3; round++) {
+	for (unsigned int round = 0; round < scaled(3); round++) {
 		CONNECTING(&ids[0], &ev);
 		for (unsigned int i = 1; i < ARRAY_LEN(ids); i++)
 			test_ok(id_with_pending(self->client, &ids[i]));
