@@ -152,7 +152,7 @@ report_blocked_threads() {
 validate_slabs() {
 	local cache
 
-	[[ $(</proc/cmdline) = *slub_debug* ]] || return 0
+	[[ $(</proc/cmdline) = *slub_debug=F* ]] || return 0
 	for cache in /sys/kernel/slab/ucmx_* /sys/kernel/slab/kmalloc-*; do
 		[ ! -e "$cache/validate" ] || echo 1 > "$cache/validate" ||
 			found slab "cannot validate ${cache##*/}"
