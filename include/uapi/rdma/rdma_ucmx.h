@@ -550,7 +550,8 @@ struct rdma_ucmx_connect {
  *
  * As rdma_accept(3).  From a success on, the passive side's id is claimed: its
  * events are delivered, those that came before included.  EINVAL: there is no
- * request or response to accept.
+ * request or response to accept.  What rdma_cm fails to accept, for want of
+ * memory too, it has rejected.
  */
 struct rdma_ucmx_accept {
 	__u32 size;
@@ -574,7 +575,9 @@ struct rdma_ucmx_accept {
  * @private_data: private data for the peer
  *
  * As rdma_reject(3).  EINVAL: any other reason, or there is no request or
- * response to reject.
+ * response to reject.  If the connection manager has no memory for the answer it
+ * forgets the request, ENOMEM: the id can only be destroyed, and the peer asks
+ * again.
  */
 struct rdma_ucmx_reject {
 	__u32 size;
