@@ -89,6 +89,10 @@ TEST_F(migrate, c04_sequence_numbers_go_on)
 		EXPECT_EQ(i + 1, ev.head.seq);
 		test_ok(event_ack(fds[(i + 1) % 3], &ev));
 	}
+	/* As do those of events that come afterwards. */
+	test_ok(cmd_write_event(fds[0], id, EV_USER, 0, 0));
+	test_ok(event_expect(fds[0], EV_USER, &ev));
+	EXPECT_EQ(4, ev.head.seq);
 }
 
 /* C2: they arrive together, in their own order, behind what is there. */
