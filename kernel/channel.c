@@ -347,26 +347,28 @@ int ucmx_event_raise(struct ucmx_id *id, struct ucmx_event *event)
 
 /**
  * ucmx_event_write - a command raises an event
+ * @channel: the channel that the command came in on
  * @id: whose event
  * @event: on no list, with its record filled in; the caller's after an error
  *
- * Return: 0, -ENOENT if the id is dying, or -ENOSPC if too many that commands
- * caused were not acknowledged.
+ * Return: 0, -ENOENT if the id is dying or has left the channel meanwhile, or
+ * -ENOSPC if too many that commands caused were not acknowledged.
  */
-int ucmx_event_write(struct ucmx_id *id, struct ucmx_event *event)
+int ucmx_event_write(struct ucmx_channel *channel, struct ucmx_id *id,
+		     struct ucmx_event *event)
 {
-	struct ucmx_channel *channel = ucmx_id_lock(id);
+	struct ucmx_channel *owner = ucmx_id_lock(id);
 	int err = 0;
 
-	if (id->dying) {
+	if (owner != channel || id->dying) {
 		err = -ENOENT;
 	} else if (ucmx_id_caused_too_many(id)) {
 		err = -ENOSPC;
 	} else {
 		event->caused = true;
-		ucmx_event_append(channel, id, event);
+		ucmx_event_append(owner, id, event);
 	}
-	spin_unlock(&channel->lock);
+	spin_unlock(&owner->lock);
 	return err;
 }
 

@@ -154,7 +154,8 @@ void ucmx_channel_unqueue(struct ucmx_channel *channel,
 void ucmx_channel_wake(struct ucmx_channel *channel, unsigned int n);
 
 int ucmx_event_raise(struct ucmx_id *id, struct ucmx_event *event);
-int ucmx_event_write(struct ucmx_id *id, struct ucmx_event *event);
+int ucmx_event_write(struct ucmx_channel *channel, struct ucmx_id *id,
+		     struct ucmx_event *event);
 int ucmx_request_raise(struct ucmx_id *listener, struct ucmx_event *event,
 		       struct ucmx_id *child);
 

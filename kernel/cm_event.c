@@ -20,7 +20,7 @@ int ucmx_cmd_adopt_id(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_id_adopt(&cm->id, arg->cookie);
+	err = ucmx_id_adopt(cmd->channel, &cm->id, arg->cookie);
 	ucmx_cm_end(cm);
 	return err;
 }
@@ -52,7 +52,7 @@ int ucmx_cmd_write_event(struct ucmx_cmd *cmd)
 		goto free;
 	}
 	ucmx_event_written(event, cm, arg->event, arg->status, arg->arg);
-	err = ucmx_event_write(&cm->id, event);
+	err = ucmx_event_write(cmd->channel, &cm->id, event);
 	ucmx_cm_end(cm);
 free:
 	if (err)

@@ -162,7 +162,7 @@ struct ucmx_event *ucmx_room_take(struct ucmx_id *id, enum ucmx_room room);
 /* What changes in a life. */
 u32 ucmx_id_set_backlog(struct ucmx_id *id, u32 backlog);
 void ucmx_id_claim(struct ucmx_id *id, u64 cookie);
-int ucmx_id_adopt(struct ucmx_id *id, u64 cookie);
+int ucmx_id_adopt(struct ucmx_channel *channel, struct ucmx_id *id, u64 cookie);
 void ucmx_id_device_gone(struct ucmx_id *id);
 void ucmx_id_die(struct ucmx_id *id, struct ucmx_channel *channel,
 		 struct list_head *events);

@@ -218,23 +218,24 @@ void ucmx_id_claim(struct ucmx_id *id, u64 cookie)
 
 /**
  * ucmx_id_adopt - give an id another cookie, and claim it
+ * @channel: the channel that the command came in on
  * @id: the id
  * @cookie: its cookie
  *
- * Return: 0, or -ENOENT if the id is dying.
+ * Return: 0, or -ENOENT if the id is dying or has left the channel meanwhile.
  */
-int ucmx_id_adopt(struct ucmx_id *id, u64 cookie)
+int ucmx_id_adopt(struct ucmx_channel *channel, struct ucmx_id *id, u64 cookie)
 {
-	struct ucmx_channel *channel = ucmx_id_lock(id);
-	bool dying = id->dying;
+	struct ucmx_channel *owner = ucmx_id_lock(id);
+	bool ours = owner == channel && !id->dying;
 
-	if (!dying) {
+	if (ours) {
 		id->cookie = cookie;
 		id->claimed = true;
-		ucmx_id_let_go(id, channel);
+		ucmx_id_let_go(id, owner);
 	}
-	spin_unlock(&channel->lock);
-	return dying ? -ENOENT : 0;
+	spin_unlock(&owner->lock);
+	return ours ? 0 : -ENOENT;
 }
 
 /*

@@ -319,7 +319,7 @@ static void c16_adopt_delivers_what_was_held(struct kunit *test)
 	FAKE_EXPECT_EMPTY(w, w->target);
 	KUNIT_EXPECT_EQ(test, (u32)RDMA_UCMX_ID_UNCLAIMED,
 			fake_info(child).state);
-	KUNIT_EXPECT_EQ(test, 0, ucmx_id_adopt(child, 7));
+	KUNIT_EXPECT_EQ(test, 0, ucmx_id_adopt(w->target, child, 7));
 	KUNIT_EXPECT_EQ(test, 0u, fake_info(child).state);
 	KUNIT_EXPECT_GT(test, fake_read(w->target, &event), (ssize_t)0);
 	KUNIT_EXPECT_EQ(test, 1ull, event.seq);
@@ -339,18 +339,38 @@ static void c16_adopt_changes_the_cookie(struct kunit *test)
 	fake_raise(w, id, 2);
 	ucmx_id_claim(id, 6);
 	KUNIT_EXPECT_EQ(test, fake_cookie(id->handle), fake_info(id).cookie);
-	KUNIT_EXPECT_EQ(test, 0, ucmx_id_adopt(id, 7));
+	KUNIT_EXPECT_EQ(test, 0, ucmx_id_adopt(w->source, id, 7));
 	KUNIT_EXPECT_GT(test, fake_read(w->source, &event), (ssize_t)0);
 	KUNIT_EXPECT_EQ(test, 7ull, event.cookie);
 	fake_expect_events(w, w->source, id, 2, 1);
 	KUNIT_EXPECT_EQ(test, -ETIMEDOUT,
 			ucmx_id_destroy(w->source, id->handle, &late));
-	KUNIT_EXPECT_EQ(test, -ENOENT, ucmx_id_adopt(id, 8));
+	KUNIT_EXPECT_EQ(test, -ENOENT, ucmx_id_adopt(w->source, id, 8));
 	KUNIT_EXPECT_EQ(test, 7ull, fake_info(id).cookie);
 	fake_ack(w, w->source, id->handle, 0);
 }
 
 /* A cookie with the migration claims, so that all of it comes in order. */
+/* The command had begun on the source; the target has a cookie of its own. */
+static void c01_not_adopted_after_the_commit(struct kunit *test)
+{
+	const struct ucmx_move move = {
+		.wait.nonblock = true, .set_cookie = true, .cookie = 8
+	};
+	struct fake_world *w = test->priv;
+	struct ucmx_id *id = fake_id(w, w->source);
+
+	KUNIT_ASSERT_PTR_EQ(test, id, ucmx_id_begin(w->source, id->handle));
+	KUNIT_EXPECT_EQ(test, 0,
+			ucmx_id_migrate(w->source, id->handle, w->target,
+					&move));
+	KUNIT_EXPECT_EQ(test, -ENOENT, ucmx_id_adopt(w->source, id, 7));
+	KUNIT_EXPECT_EQ(test, 8ull, fake_info(id).cookie);
+	KUNIT_EXPECT_EQ(test, 0, ucmx_id_adopt(w->target, id, 9));
+	KUNIT_EXPECT_EQ(test, 9ull, fake_info(id).cookie);
+	ucmx_id_end(id);
+}
+
 static void c16_announced_with_a_cookie(struct kunit *test)
 {
 	const struct ucmx_move move = {
@@ -398,6 +418,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c12_destroyed_while_it_is_described),
 	KUNIT_CASE(c16_adopt_delivers_what_was_held),
 	KUNIT_CASE(c16_adopt_changes_the_cookie),
+	KUNIT_CASE(c01_not_adopted_after_the_commit),
 	KUNIT_CASE(c16_announced_with_a_cookie),
 	KUNIT_CASE(c16_announced_with_a_held_event),
 	{}

@@ -64,7 +64,8 @@ static struct ucmx_id *busy(struct fake_world *w, struct ucmx_channel *channel)
 	fake_raise(w, id, 1);
 	read_all(w, channel);
 	fake_raise(w, id, 2);
-	KUNIT_EXPECT_EQ(w->test, 0, ucmx_event_write(id, fake_event(w, 3)));
+	KUNIT_EXPECT_EQ(w->test, 0,
+			ucmx_event_write(channel, id, fake_event(w, 3)));
 	return id;
 }
 

@@ -9,7 +9,7 @@
 static int write_event(struct fake_world *w, struct ucmx_id *id, u32 what)
 {
 	struct ucmx_event *event = fake_event(w, what);
-	int err = ucmx_event_write(id, event);
+	int err = ucmx_event_write(id->channel, id, event);
 
 	if (err)
 		ucmx_event_free(event);
@@ -179,6 +179,26 @@ static void c19_groups_have_a_limit(struct kunit *test)
 	ucmx_max_groups = limit;
 }
 
+/* The command had begun on the source; the target's reader knows nothing of it. */
+static void c01_not_written_after_the_commit(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	struct ucmx_id *id = fake_id(w, w->source);
+	struct ucmx_event *event = fake_event(w, 2);
+	int err;
+
+	KUNIT_ASSERT_PTR_EQ(test, id, ucmx_id_begin(w->source, id->handle));
+	fake_migrate(w, w->source, id, w->target);
+	err = ucmx_event_write(w->source, id, event);
+	if (err)
+		ucmx_event_free(event);
+	KUNIT_EXPECT_EQ(test, -ENOENT, err);
+	FAKE_EXPECT_EMPTY(w, w->target);
+	KUNIT_EXPECT_EQ(test, 0, write_event(w, id, 1));
+	ucmx_id_end(id);
+	fake_expect_events(w, w->target, id, 1, 1);
+}
+
 static void c07_written_while_it_is_frozen_is_held(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
@@ -215,6 +235,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c19_limit_of_written_events_migrates),
 	KUNIT_CASE(c19_events_of_commands_have_a_limit),
 	KUNIT_CASE(c19_groups_have_a_limit),
+	KUNIT_CASE(c01_not_written_after_the_commit),
 	KUNIT_CASE(c07_written_while_it_is_frozen_is_held),
 	KUNIT_CASE(c17_nothing_is_written_to_a_dying_id),
 	{}
