@@ -24,7 +24,8 @@ struct ucmx_id;
  *	     raised any more.  Called once, from a work item, when nobody uses
  *	     the id any more and no sooner than it is dying or its device gone.
  *	     May sleep.
- * @describe: fill in the record of the event that announces the id; may sleep
+ * @describe: fill in the record of the event that announces the id; called with
+ *	      the command mutex held, may sleep
  * @free: give the memory back, after a grace period and in any context
  */
 struct ucmx_id_ops {

@@ -157,6 +157,16 @@ static int ucmx_move_end(struct ucmx_id *id, struct ucmx_channel *source,
 	return err;
 }
 
+/* Commands change what is described, so none may be at work meanwhile. */
+static int ucmx_move_describe(struct ucmx_id *id, struct ucmx_event *event)
+{
+	if (mutex_lock_interruptible(&id->op_mutex))
+		return -ERESTARTSYS;
+	id->ops->describe(id, event);
+	mutex_unlock(&id->op_mutex);
+	return 0;
+}
+
 /**
  * ucmx_id_migrate - move an id and what is pending of it to another channel
  * @source: the channel that the command came in on; pinned by the caller
@@ -190,7 +200,7 @@ int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,
 	if (frozen) {
 		err = ucmx_id_wait(id, &move->wait, ucmx_id_may_move);
 		if (!err && move->announcement)
-			id->ops->describe(id, move->announcement);
+			err = ucmx_move_describe(id, move->announcement);
 		err = ucmx_move_end(id, source, &migration, move, err);
 	}
 	ucmx_id_put(id);

@@ -7,6 +7,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "every.h"
@@ -206,6 +207,52 @@ TEST(any_commands_on_any_ids)
 		test_ok(channel_clear(channels[i]));
 	/* And all works as before. */
 	test_ok(connection_open(channels[0], channels[1], ADDR1, &connection));
+}
+
+struct binding {
+	int fd;
+	__u32 id;
+	struct rdma_ucmx_addr taken;
+	atomic_bool stop;
+	unsigned int wrong;
+};
+
+/* Each time the id has a device, for a moment. */
+static void *bind_in_vain(void *arg)
+{
+	struct binding *binding = arg;
+
+	while (!binding->stop) {
+		if (!cmd_bind_addr(binding->fd, binding->id, &binding->taken) ||
+		    errno != EADDRINUSE)
+			binding->wrong++;
+	}
+	return NULL;
+}
+
+/* What an announcement says of an id may be changing. */
+TEST(c16_announced_while_it_is_bound)
+{
+	struct binding binding = { .fd = channel_open() };
+	int fd = binding.fd;
+	pthread_t thread;
+	__u32 listener;
+	__u16 port;
+
+	ASSERT_LE(0, fd);
+	test_ok(listener_open(fd, ADDR1, 1, &listener, &port));
+	binding.taken = addr(ADDR1, port);
+	test_ok(cmd_create_id(fd, PS_TCP, 0, &binding.id));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, bind_in_vain, &binding));
+	for (unsigned int i = 0; i < scaled(8000); i++) {
+		test_ok(cmd_migrate_id_opt(fd, binding.id, fd,
+					   RDMA_UCMX_ANNOUNCE, 0, 0));
+		test_ok(event_take(fd, EV_ARRIVED, binding.id));
+	}
+	binding.stop = true;
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, binding.wrong);
+	close(fd);
 }
 
 TEST_HARNESS_MAIN

@@ -31,7 +31,7 @@ static long do_announce(struct fake_thread *thread)
 			thread->target, &thread->move);
 }
 
-/* An announced migration of a busy id that waits. */
+/* An announced migration of an id, which waits or has not to. */
 static struct fake_thread *start_announcing(struct fake_world *w,
 					    struct ucmx_id *id,
 					    struct ucmx_channel *target)
@@ -42,7 +42,8 @@ static struct fake_thread *start_announcing(struct fake_world *w,
 	thread->channel = w->source;
 	thread->target = target;
 	fake_go(thread);
-	FAKE_UNTIL(w, fake_migrating(id) && fake_sleeps(thread));
+	FAKE_UNTIL(w, fake_done(thread) ||
+		   (fake_migrating(id) && fake_sleeps(thread)));
 	return thread;
 }
 
@@ -251,6 +252,38 @@ static void c16_acknowledged_too_late(struct kunit *test)
 	expect_not_announced(w, id, 2, 2);
 }
 
+/* What is described must hold still: commands change it. */
+static void c16_described_between_commands(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	struct ucmx_id *id = fake_id(w, w->source);
+	struct fake_thread *mover;
+
+	KUNIT_ASSERT_PTR_EQ(test, id, ucmx_id_begin(w->source, id->handle));
+	mover = start_announcing(w, id, w->target);
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&w->described));
+	ucmx_id_end(id);
+	KUNIT_EXPECT_EQ(test, 0l, fake_join(mover));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&w->described));
+	FAKE_EXPECT_READ(w, w->target, id->handle, ARRIVED, 1);
+}
+
+static void c08_wait_for_a_command_is_interrupted(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	struct ucmx_id *id = fake_id(w, w->source);
+	struct fake_thread *mover;
+
+	fake_raise(w, id, 1);
+	KUNIT_ASSERT_PTR_EQ(test, id, ucmx_id_begin(w->source, id->handle));
+	mover = start_announcing(w, id, w->target);
+	fake_signal(mover);
+	KUNIT_EXPECT_EQ(test, (long)-ERESTARTSYS, fake_join(mover));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&w->described));
+	expect_not_announced(w, id, 1, 1);
+	ucmx_id_end(id);
+}
+
 /* Destroyed while it waits, and while its announcement is written. */
 static void c12_destroyed_id_is_not_announced(struct kunit *test)
 {
@@ -414,6 +447,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c16_failed_call_announces_nothing),
 	KUNIT_CASE(c16_interrupted_wait_announces_nothing),
 	KUNIT_CASE(c16_acknowledged_too_late),
+	KUNIT_CASE(c16_described_between_commands),
+	KUNIT_CASE(c08_wait_for_a_command_is_interrupted),
 	KUNIT_CASE(c12_destroyed_id_is_not_announced),
 	KUNIT_CASE(c12_destroyed_while_it_is_described),
 	KUNIT_CASE(c16_adopt_delivers_what_was_held),
