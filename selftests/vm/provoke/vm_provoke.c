@@ -102,6 +102,32 @@ static noinline int provoke_blocked_thread(void)
 	return PTR_ERR_OR_ZERO(kthread_run(provoke_sleep_for_ever, NULL, "vm_blocked"));
 }
 
+static int provoke_shared;
+
+static noinline int provoke_race_with(void *unused)
+{
+	while (!kthread_should_stop()) {
+		provoke_shared++;
+		cond_resched();
+	}
+	return 0;
+}
+
+/* KCSAN has to be lucky: hence for a while. */
+static noinline int provoke_race(void)
+{
+	unsigned long end = jiffies + 5 * HZ;
+	struct task_struct *other = kthread_run(provoke_race_with, NULL, "vm_race");
+
+	if (IS_ERR(other))
+		return PTR_ERR(other);
+	while (time_before(jiffies, end)) {
+		provoke_shared++;
+		cond_resched();
+	}
+	return kthread_stop(other);
+}
+
 static noinline int provoke_oops(void)
 {
 	int *nowhere = NULL;
@@ -122,6 +148,7 @@ static const struct {
 	{ "leak", provoke_leak },
 	{ "hung-task", provoke_hung_task },
 	{ "blocked-thread", provoke_blocked_thread },
+	{ "race", provoke_race },
 	{ "oops", provoke_oops },
 };
 
