@@ -50,7 +50,7 @@ modules: ## rdma_ucmx.ko, for KDIR=, else the running kernel, else the newest
 	$(call build-module,$(build)/module,$(KDIR))
 
 .PHONY: vm-module
-vm-module: ## rdma_ucmx.ko for the VM's kernel KERNEL=debian|debug
+vm-module: ## rdma_ucmx.ko for the VM's kernel KERNEL=debian|debug|kcsan
 	@kdir=$$(selftests/vm/kdir $(KERNEL)) && \
 		$(MAKE) --no-print-directory vm-module-at VM_KDIR=$$kdir
 
@@ -93,6 +93,27 @@ check: vm-modules examples ## all tests: sources, KUnit, VM, programs
 	+$(MAKE) -C selftests
 	+$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
 	selftests/check
+
+# Hostile use, for as long as is said; SECONDS is a variable of bash, too, which
+# does no harm: only differences of it are looked at.
+SECONDS ?= 600
+hostile_kernel := $(if $(filter file,$(origin KERNEL)),debug,$(KERNEL))
+define run-hostile
+	+$(MAKE) --no-print-directory vm-module KERNEL=$(hostile_kernel)
+	+$(MAKE) -C selftests
+	selftests/vm/run --kernel $(hostile_kernel) --over stock \
+		--timeout $$(($(SECONDS) + 660)) -- \
+		env UCMX_SECONDS=$(SECONDS) UCMX_SEED=$(SEED) \
+		selftests/run-in-vm.sh $(1)=$$(($(SECONDS) + 600))
+endef
+
+.PHONY: fuzz
+fuzz: prepare ## a random walk over the commands; SECONDS=, SEED= to repeat one
+	$(call run-hostile,walk_test)
+
+.PHONY: soak
+soak: prepare ## many processes and an account of every event; SECONDS=, KERNEL=debug|kcsan
+	$(call run-hostile,soak)
 
 .PHONY: mutants
 mutants: prepare ## whether the tests can fail; MUTANTS="NAME..."
