@@ -415,4 +415,46 @@ TEST(c03_backlog)
 	}
 }
 
+/* Unconnected ids: the other section, with both sides' private data. */
+TEST(c04_unconnected)
+{
+	struct rdma_ucmx_addr local = addr(ADDR1, 0), dst;
+	struct rdma_ucmx_conn_param param = conn_param_tagged(77);
+	int server = channel_open(), client = channel_open();
+	struct rdma_ucmx_query query;
+	__u32 listener, id, tag;
+	struct event ev;
+
+	ASSERT_LE(0, server);
+	ASSERT_LE(0, client);
+	test_ok(cmd_create_id(server, PS_UDP, 0, &listener));
+	test_ok(cmd_bind_addr(server, listener, &local));
+	test_ok(cmd_listen(server, listener, 1));
+	test_ok(cmd_query(server, listener, &query));
+	dst = addr(ADDR1, addr_port(&query.out_route.src_addr));
+	test_ok(cmd_create_id(client, PS_UDP, 0, &id));
+	test_ok(cmd_resolve_addr(client, id, NULL, &dst));
+	test_ok(event_take(client, EV_ADDR_RESOLVED, id));
+	test_ok(cmd_resolve_route(client, id));
+	test_ok(event_take(client, EV_ROUTE_RESOLVED, id));
+	test_ok(cmd_connect(client, id, &param));
+	test_ok(event_expect(server, EV_CONNECT_REQUEST, &ev));
+	EXPECT_TRUE(ev.head.sections & RDMA_UCMX_EVENT_UD);
+	EXPECT_FALSE(ev.head.sections & RDMA_UCMX_EVENT_CONN);
+	ASSERT_LE(sizeof(tag), ev.ud.private_data_len);
+	memcpy(&tag, ev.ud.private_data, sizeof(tag));
+	EXPECT_EQ(77, tag);
+	test_ok(event_ack(server, &ev));
+	param = conn_param_tagged(78);
+	test_ok(cmd_accept(server, ev.head.id, 0, &param));
+	test_ok(event_expect(client, EV_ESTABLISHED, &ev));
+	EXPECT_EQ(param.qp_num, ev.ud.qp_num);
+	ASSERT_LE(sizeof(tag), ev.ud.private_data_len);
+	memcpy(&tag, ev.ud.private_data, sizeof(tag));
+	EXPECT_EQ(78, tag);
+	test_ok(event_ack(client, &ev));
+	close(server);
+	close(client);
+}
+
 TEST_HARNESS_MAIN

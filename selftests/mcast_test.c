@@ -71,6 +71,16 @@ TEST_F(mcast, joined_event_is_the_groups_and_the_ids)
 	test_err(ENOENT, cmd_leave_mcast(self->fd, self->id, group));
 }
 
+TEST_F(mcast, joined_to_send_only)
+{
+	__u32 group;
+
+	test_ok(cmd_join_mcast(self->fd, self->id, &self->addr,
+			       RDMA_UCMX_JOIN_SEND_ONLY_FULL_MEMBER, 66, &group));
+	test_ok(event_take(self->fd, EV_MULTICAST_JOIN, self->id));
+	test_ok(cmd_leave_mcast(self->fd, self->id, group));
+}
+
 TEST_F(mcast, wrong_arguments_are_refused)
 {
 	struct rdma_ucmx_addr none = { .family = 0 };
