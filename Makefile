@@ -120,6 +120,12 @@ mutants: prepare ## whether the tests can fail; MUTANTS="NAME..."
 	+$(MAKE) -C selftests
 	selftests/mutants/run $(MUTANTS)
 
+.PHONY: coverage
+coverage: prepare user ## which lines of the module the tests reach
+	+$(MAKE) -C selftests
+	+$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
+	selftests/coverage/run
+
 .PHONY: check-static
 check-static: prepare ## the checks of the sources alone
 	selftests/static
