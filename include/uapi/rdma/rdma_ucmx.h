@@ -30,7 +30,8 @@
  *  - ENOTTY: unknown command
  *  - EFAULT: an address that cannot be read or written; nothing was done
  *  - EINVAL: the struct is too small, or a reserved member is not zero
- *  - E2BIG: the struct has a tail that this kernel does not know, not zero
+ *  - E2BIG: the struct has a tail that this kernel does not know, not zero, or
+ *    is larger than a page
  *  - EOPNOTSUPP: a flag that this kernel does not know
  *  - ENOENT: there is no such id on this channel
  *  - ENXIO: the id's device is gone; it can be migrated, read and destroyed
@@ -656,14 +657,18 @@ struct rdma_ucmx_init_qp_attr {
  * struct rdma_ucmx_set_option - ioctl(RDMA_UCMX_SET_OPTION)
  * @size: sizeof(struct rdma_ucmx_set_option)
  * @id: handle of the id
- * @level: RDMA_OPTION_ID
- * @optname: RDMA_OPTION_ID_*
+ * @level: RDMA_OPTION_ID, or RDMA_OPTION_IB
+ * @optname: RDMA_OPTION_ID_*, or RDMA_OPTION_IB_PATH
  * @optval: address of the value
  * @optlen: bytes of the value
  * @reserved: zero
  *
  * As rdma_set_option(3).  ENOSYS: unknown level or name.  EINVAL: wrong
  * length, or not in this state of the id.
+ *
+ * RDMA_OPTION_IB_PATH stands for RESOLVE_ROUTE.  Its value is an array of struct
+ * rdma_ucmx_path, of which the first counts whose flags are IB_PATH_GMP,
+ * IB_PATH_PRIMARY and IB_PATH_BIDIRECTIONAL.  Causes ROUTE_RESOLVED.
  */
 struct rdma_ucmx_set_option {
 	__u32 size;
@@ -764,7 +769,8 @@ struct rdma_ucmx_list_ids {
  * @held_seq: an unacknowledged event of @id in the caller's hand, or 0; it
  *            counts as acknowledged if and only if the call succeeds
  * @cookie: with RDMA_UCMX_SET_COOKIE, the id's cookie from now on; an id not
- *          yet accepted counts as accepted by it: its events are delivered
+ *          yet accepted counts as accepted by it: its events are delivered;
+ *          zero without
  *
  * Move an id and its pending events, of a listener its unread requests too, to
  * another channel, once none of its events is unacknowledged.  Either all of
@@ -775,10 +781,11 @@ struct rdma_ucmx_list_ids {
  * what a request says of its id: address, device, paths.  Its number is higher
  * than those of the events that come with the id.
  *
- * EBADF: @target_fd is not open.  EINVAL: it is no channel, or @held_seq is
- * not an unacknowledged event of the id.  EBUSY: another migration of the id
- * is under way.  EAGAIN, ETIMEDOUT, EINTR: events are unacknowledged.
- * ECANCELED: the id was destroyed meanwhile.  ENOSPC: the target is full.
+ * EBADF: @target_fd is not open.  EINVAL: it is no channel, @held_seq is not
+ * an unacknowledged event of the id, or a @cookie comes without
+ * RDMA_UCMX_SET_COOKIE.  EBUSY: another migration of the id is under way.
+ * EAGAIN, ETIMEDOUT, EINTR: events are unacknowledged.  ECANCELED: the id was
+ * destroyed meanwhile.  ENOSPC: the target is full.
  */
 struct rdma_ucmx_migrate_id {
 	__u32 size;
