@@ -116,10 +116,14 @@ u32 ucmx_user_ids(const struct ucmx_user *user)
 
 static bool ucmx_count_up(atomic_t *count, unsigned int n, unsigned int limit)
 {
-	if ((unsigned int)atomic_add_return(n, count) <= limit)
-		return true;
-	atomic_sub(n, count);
-	return false;
+	int old = atomic_read(count);
+
+	/* Not above the limit for a moment: others would be refused for it. */
+	do {
+		if (n > limit || (unsigned int)old > limit - n)
+			return false;
+	} while (!atomic_try_cmpxchg(count, &old, old + n));
+	return true;
 }
 
 /**

@@ -132,6 +132,43 @@ static void c19_full_target_is_enospc(struct kunit *test)
 	fake_expect_ids(w, 2, 1);
 }
 
+/* Over and over, what can never be had. */
+static long promise_in_vain(struct fake_thread *thread)
+{
+	long promised = 0;
+
+	while (!READ_ONCE(thread->world->stop)) {
+		promised += ucmx_channel_promise(thread->target, 2);
+		WRITE_ONCE(thread->index, thread->index + 1);
+		cond_resched();
+	}
+	return promised;
+}
+
+/* Who is refused has not had the room, not even for a moment. */
+static void c19_refused_promise_takes_no_room(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	struct fake_thread *thread = fake_thread(w, promise_in_vain);
+	unsigned int limit = ucmx_max_channel_ids;
+	int refused = 0;
+
+	ucmx_max_channel_ids = 1;
+	thread->target = w->target;
+	fake_go(thread);
+	while (READ_ONCE(thread->index) < 20000) {
+		if (ucmx_channel_promise(w->target, 1))
+			ucmx_channel_unpromise(w->target, 1);
+		else
+			refused++;
+		cond_resched();
+	}
+	WRITE_ONCE(w->stop, true);
+	KUNIT_EXPECT_EQ(test, 0l, fake_join(thread));
+	ucmx_max_channel_ids = limit;
+	KUNIT_EXPECT_EQ(test, 0, refused);
+}
+
 /*
  * The same channel, a held event, a new cookie
  */
@@ -275,6 +312,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c12_second_migration_is_ebusy),
 	KUNIT_CASE(c12_commands_work_while_it_waits),
 	KUNIT_CASE(c19_full_target_is_enospc),
+	KUNIT_CASE(c19_refused_promise_takes_no_room),
 	KUNIT_CASE(c11_same_channel_waits),
 	KUNIT_CASE(c11_same_channel_of_an_idle_id),
 	KUNIT_CASE(held_event_counts_as_acknowledged),
