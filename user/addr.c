@@ -88,10 +88,11 @@ CMX_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
  * @dst_addr: address of the peer
  * @timeout_ms: how long to try, in milliseconds
  *
- * As rdma_resolve_addr(3).  ADDR_RESOLVED or ADDR_ERROR follows.
+ * As rdma_resolve_addr(3).  ADDR_RESOLVED or ADDR_ERROR follows, which a
+ * synchronous id waits for.
  *
- * errno: EINVAL (no address, family unknown, wrong state), and as
- * rdma_bind_addr().
+ * errno: EINVAL (no address, family unknown, wrong state), as
+ * rdma_bind_addr(), and of a synchronous id as cmx_sync_wait().
  */
 CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
 				 struct sockaddr *src_addr,
@@ -112,7 +113,9 @@ CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
 	memcpy(&id->route.addr.dst_storage, dst_addr,
 	       cmx_addr_length(dst_addr));
 	pthread_mutex_unlock(&own->lock);
-	return cmx_id_command(own, RDMA_UCMX_RESOLVE_ADDR, &command);
+	if (cmx_id_command(own, RDMA_UCMX_RESOLVE_ADDR, &command) < 0)
+		return -1;
+	return cmx_sync_wait(own, CMX_RESOLVE_ADDR, 0);
 }
 
 /**
@@ -120,9 +123,10 @@ CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
  * @id: the id, whose address was resolved
  * @timeout_ms: how long to try, in milliseconds
  *
- * As rdma_resolve_route(3).  ROUTE_RESOLVED or ROUTE_ERROR follows.
+ * As rdma_resolve_route(3).  ROUTE_RESOLVED or ROUTE_ERROR follows, which a
+ * synchronous id waits for.
  *
- * errno: EINVAL (wrong state).
+ * errno: EINVAL (wrong state), and of a synchronous id as cmx_sync_wait().
  */
 CMX_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 {
@@ -133,7 +137,9 @@ CMX_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 		.timeout_ms = timeout_ms,
 	};
 
-	return cmx_id_command(own, RDMA_UCMX_RESOLVE_ROUTE, &command);
+	if (cmx_id_command(own, RDMA_UCMX_RESOLVE_ROUTE, &command) < 0)
+		return -1;
+	return cmx_sync_wait(own, CMX_RESOLVE_ROUTE, 0);
 }
 
 static __be16 port_of(const struct sockaddr_storage *address)

@@ -11,8 +11,8 @@
  * Internal functions return 0, or -1 with errno, unless said otherwise.
  *
  * Locks, none of which is held while waiting for the kernel to finish
- * something: cmx_id->qp_lock, then cmx_id->lock, then the device list's.  The
- * first and the last are held across calls of libibverbs.
+ * something: cmx_id->qp_lock, then cmx_id->lock, then the device list's.  They
+ * are held across calls of libibverbs, the second for multicast only.
  */
 #ifndef CMX_H
 #define CMX_H
@@ -38,6 +38,7 @@
 	((type *)((char *)(pointer) - offsetof(type, member)))
 
 struct cmx_device;
+struct cmx_group;
 struct cmx_move;
 struct cmx_slot;
 
@@ -60,14 +61,32 @@ struct cmx_channel {
 };
 
 /**
+ * struct cmx_endpoint - what an endpoint has beyond an id
+ * @listens: it is there for requests, whose ids get queue pairs
+ * @attr: of these queue pairs
+ * @connect_len: bytes of @connect
+ * @connect: private data that goes before the user's when it connects
+ */
+struct cmx_endpoint {
+	bool listens;
+	struct ibv_qp_init_attr attr;
+	size_t connect_len;
+	uint8_t connect[];
+};
+
+/**
  * struct cmx_id - an id
  * @id: what the user sees
  * @slot: its place in the table, holds the reference count
  * @cookie: names @slot and this use of it
  * @handle: the kernel's name of it, 0 before it has one
- * @lock: protects the next six and what changes in @id while it is shared
+ * @lock: protects the next ten and what changes in @id while it is shared
  * @moved: signalled when @version changes
  * @channel: with a reference, as far as is known the channel that owns it
+ * @own_channel: the channel that it has for itself in synchronous mode, or NULL
+ * @groups: multicast groups that it joined
+ * @last_group: number of the last of them
+ * @addrinfo: what rdma_resolve_addrinfo() found, or NULL
  * @moves: migrations that are in the kernel, in the order they went there
  * @owners: counts how often it was found out who owns it
  * @version: counts changes of @channel and @moves
@@ -78,6 +97,9 @@ struct cmx_channel {
  * @initiator_depth: RDMA reads that may be outstanding to the peer
  * @responder_resources: RDMA reads that may be outstanding from the peer
  * @connect_failed: a CONNECT_RESPONSE was already reported as CONNECT_ERROR
+ * @established: the user was told that there is a connection
+ * @over: the user was told that it has ended, or failed
+ * @endpoint: what an endpoint has beyond an id, or NULL
  */
 struct cmx_id {
 	struct rdma_cm_id id;
@@ -88,6 +110,10 @@ struct cmx_id {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	struct cmx_channel *channel;
+	struct cmx_channel *own_channel;
+	struct cmx_group *groups;
+	uint64_t last_group;
+	struct rdma_addrinfo *addrinfo;
 	struct cmx_move *moves;
 	unsigned int owners;
 	unsigned int version;
@@ -99,6 +125,9 @@ struct cmx_id {
 	uint8_t initiator_depth;
 	uint8_t responder_resources;
 	_Atomic bool connect_failed;
+	_Atomic bool established;
+	_Atomic bool over;
+	struct cmx_endpoint *endpoint;
 };
 
 /**
@@ -106,7 +135,8 @@ struct cmx_id {
  * @event: what the user sees
  * @id: with a reference, the id that it is acknowledged by
  * @other: with a reference, the new id of a CONNECT_REQUEST, or NULL
- * @seq: the number it is acknowledged by
+ * @seq: the number it is acknowledged by, 0 if that is done
+ * @group: number of the multicast group that it is of, or 0
  * @private_data: what @event's private_data points to
  */
 struct cmx_event {
@@ -114,6 +144,7 @@ struct cmx_event {
 	struct cmx_id *id;
 	struct cmx_id *other;
 	uint64_t seq;
+	uint64_t group;
 	uint8_t private_data[RDMA_UCMX_MAX_PRIVATE_DATA];
 };
 
@@ -124,6 +155,7 @@ struct cmx_event {
  * @ud: parameters of unconnected communication, or NULL
  * @route: addresses and device, or NULL
  * @paths: @head->num_paths path records, or NULL
+ * @arg: what the writer of the event gave, or NULL
  */
 struct cmx_record {
 	const struct rdma_ucmx_event *head;
@@ -131,6 +163,7 @@ struct cmx_record {
 	const struct rdma_ucmx_ud_param *ud;
 	const struct rdma_ucmx_route *route;
 	const struct rdma_ucmx_path *paths;
+	const uint64_t *arg;
 };
 
 static inline struct cmx_id *cmx_id_of(struct rdma_cm_id *id)
@@ -186,6 +219,9 @@ bool cmx_table_put(struct cmx_id *id);
 
 /* id.c */
 struct cmx_id *cmx_id_alloc(void);
+int cmx_id_create(struct cmx_channel *channel, void *context,
+		  enum rdma_port_space ps, enum ibv_qp_type qp_type,
+		  struct cmx_id **id);
 void cmx_id_setup(struct cmx_id *id, struct cmx_channel *channel, void *context,
 		  enum rdma_port_space ps, enum ibv_qp_type qp_type);
 void cmx_id_get(struct cmx_id *id);
@@ -227,8 +263,52 @@ void cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move);
 void cmx_move_end(struct cmx_walk *walk, struct cmx_move *move, bool done);
 void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel);
 
+/* migrate.c */
+int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
+		struct rdma_ucmx_migrate_id *command);
+
 /* event.c */
+int cmx_event_get(struct cmx_channel *channel, struct cmx_channel *own_channel,
+		  struct rdma_cm_event **event);
+void cmx_event_settle(struct cmx_event *event);
 void cmx_event_free(struct cmx_event *event);
+
+/* sync.c */
+/**
+ * enum cmx_operation - what a synchronous call waits for
+ * @CMX_RESOLVE_ADDR: rdma_resolve_addr()
+ * @CMX_RESOLVE_ROUTE: rdma_resolve_route(), or setting a path
+ * @CMX_RESOLVE_ADDRINFO: rdma_resolve_addrinfo()
+ * @CMX_CONNECT: rdma_connect()
+ * @CMX_ACCEPT: rdma_accept()
+ * @CMX_DISCONNECT: rdma_disconnect()
+ * @CMX_JOIN: rdma_join_multicast()
+ */
+enum cmx_operation {
+	CMX_RESOLVE_ADDR,
+	CMX_RESOLVE_ROUTE,
+	CMX_RESOLVE_ADDRINFO,
+	CMX_CONNECT,
+	CMX_ACCEPT,
+	CMX_DISCONNECT,
+	CMX_JOIN,
+};
+
+struct cmx_channel *cmx_sync_open(void);
+void cmx_sync_close(struct cmx_channel *channel);
+struct cmx_channel *cmx_sync_channel(struct cmx_id *id);
+bool cmx_sync_is(struct cmx_id *id);
+void cmx_sync_switch(struct cmx_id *id, struct cmx_channel *target, bool sync);
+void cmx_sync_leave(struct cmx_id *id);
+int cmx_sync_adopt(struct cmx_id *child, struct cmx_channel *own_channel);
+void cmx_sync_set_event(struct cmx_id *id, struct rdma_cm_event *event);
+int cmx_sync_wait(struct cmx_id *id, enum cmx_operation operation,
+		  uint64_t group);
+
+/* mcast.c */
+int cmx_group_joined(struct cmx_event *event);
+void cmx_group_context(struct cmx_event *event, uint32_t handle);
+void cmx_groups_free(struct cmx_group *group);
 
 /* record.c */
 int cmx_record_parse(const void *buffer, size_t size,
@@ -250,8 +330,14 @@ socklen_t cmx_addr_length(const struct sockaddr *address);
 int cmx_device_attach(struct cmx_id *id, __be64 guid, uint32_t index);
 void cmx_device_detach(struct cmx_id *id);
 void cmx_device_gone(struct cmx_id *id);
+struct ibv_xrcd *cmx_device_xrcd(struct cmx_id *id);
 void cmx_device_limits(struct cmx_id *id, uint8_t *responder_resources,
 		       uint8_t *initiator_depth);
+
+/* cq.c */
+int cmx_cqs_create(struct rdma_cm_id *id, uint32_t send_size,
+		   uint32_t recv_size);
+void cmx_cqs_destroy(struct rdma_cm_id *id);
 
 /* qp.c */
 int cmx_qp_lock(struct cmx_id *id);
@@ -262,6 +348,7 @@ int cmx_qp_to_error(struct cmx_id *id);
 int cmx_qp_shut_down(struct cmx_id *id);
 
 /* conn.c */
+void cmx_conn_note(struct cmx_id *id, enum rdma_cm_event_type event);
 int cmx_conn_established(struct cmx_id *id);
 
 #endif /* CMX_H */

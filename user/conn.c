@@ -30,10 +30,22 @@ static struct cmx_conn_end conn_end(const struct cmx_id *id,
 	return end;
 }
 
-static void put_conn_param(const struct cmx_id *id, struct cmx_conn_end end,
-			   const struct rdma_conn_param *param,
-			   struct rdma_ucmx_conn_param *target)
+static int put_private_data(struct rdma_ucmx_conn_param *target,
+			    const void *data, size_t length)
 {
+	if (target->private_data_len + length > UINT8_MAX)
+		return cmx_error(EINVAL);
+	memcpy(target->private_data + target->private_data_len, data, length);
+	target->private_data_len += length;
+	return 0;
+}
+
+static int put_conn_param(const struct cmx_id *id, struct cmx_conn_end end,
+			  const struct rdma_conn_param *param,
+			  struct rdma_ucmx_conn_param *target)
+{
+	const struct cmx_endpoint *endpoint = id->endpoint;
+
 	target->qp_num = end.qp_num;
 	target->srq = end.srq;
 	target->responder_resources = id->responder_resources;
@@ -41,16 +53,18 @@ static void put_conn_param(const struct cmx_id *id, struct cmx_conn_end end,
 	target->retry_count = 7;
 	target->rnr_retry_count = 7;
 	target->valid = 1;
+	if (endpoint && endpoint->connect_len &&
+	    put_private_data(target, endpoint->connect, endpoint->connect_len))
+		return -1;
 	if (!param)
-		return;
+		return 0;
 	target->flow_control = param->flow_control;
 	target->retry_count = param->retry_count;
 	target->rnr_retry_count = param->rnr_retry_count;
-	if (param->private_data && param->private_data_len) {
-		memcpy(target->private_data, param->private_data,
-		       param->private_data_len);
-		target->private_data_len = param->private_data_len;
-	}
+	if (!param->private_data || !param->private_data_len)
+		return 0;
+	return put_private_data(target, param->private_data,
+				param->private_data_len);
 }
 
 static bool param_fits(const struct rdma_conn_param *param,
@@ -80,8 +94,7 @@ static int settle_depths(struct cmx_id *id, const struct rdma_conn_param *param,
 	if (!param && !id->id.qp && (passive || id->id.ps == RDMA_PS_TCP))
 		return cmx_error(EINVAL);
 	cmx_device_limits(id, &resources, &depth);
-	if (id->id.ps == RDMA_PS_TCP && param &&
-	    !param_fits(param, resources, depth))
+	if (id->id.ps == RDMA_PS_TCP && param && !param_fits(param, resources, depth))
 		return cmx_error(EINVAL);
 	if (passive) {
 		resources = smaller(resources, id->responder_resources);
@@ -109,9 +122,11 @@ static void put_ece(const struct cmx_id *id, struct rdma_ucmx_ece *ece)
  *              for the defaults
  *
  * As rdma_connect(3).  ESTABLISHED (CONNECT_RESPONSE without a queue pair),
- * REJECTED, UNREACHABLE or CONNECT_ERROR follows.
+ * REJECTED, UNREACHABLE or CONNECT_ERROR follows, which a synchronous id
+ * waits for.
  *
- * errno: EINVAL (wrong state, or the device cannot do @conn_param).
+ * errno: EINVAL (wrong state, neither a queue pair nor @conn_param, or the
+ * device cannot do it), and of a synchronous id as cmx_sync_wait().
  */
 CMX_EXPORT int rdma_connect(struct rdma_cm_id *id,
 			    struct rdma_conn_param *conn_param)
@@ -121,18 +136,20 @@ CMX_EXPORT int rdma_connect(struct rdma_cm_id *id,
 		.size = sizeof(command),
 		.id = atomic_load(&own->handle),
 	};
-	int state;
+	int ret, state;
 
 	if (settle_depths(own, conn_param, false))
 		return -1;
 	state = cmx_qp_lock(own);
 	if (id->qp && ibv_query_ece(id->qp, &own->local_ece))
 		memset(&own->local_ece, 0, sizeof(own->local_ece));
-	put_conn_param(own, conn_end(own, conn_param), conn_param,
-		       &command.conn_param);
+	ret = put_conn_param(own, conn_end(own, conn_param), conn_param,
+			     &command.conn_param);
 	put_ece(own, &command.ece);
 	cmx_qp_unlock(own, state);
-	return cmx_id_command(own, RDMA_UCMX_CONNECT, &command);
+	if (ret || cmx_id_command(own, RDMA_UCMX_CONNECT, &command) < 0)
+		return -1;
+	return cmx_sync_wait(own, CMX_CONNECT, 0);
 }
 
 /**
@@ -164,12 +181,13 @@ static int prepare_accept(struct cmx_id *id,
 			  struct rdma_ucmx_accept *command)
 {
 	int state = cmx_qp_lock(id);
-	int ret = 0;
+	int ret;
 
-	if (id->id.qp && !cmx_is_ud(id))
+	ret = put_conn_param(id, conn_end(id, param), param,
+			     &command->conn_param);
+	if (!ret && id->id.qp && !cmx_is_ud(id))
 		ret = cmx_qp_connect(id, id->responder_resources,
 				     id->initiator_depth);
-	put_conn_param(id, conn_end(id, param), param, &command->conn_param);
 	put_ece(id, &command->ece);
 	cmx_qp_unlock(id, state);
 	return ret;
@@ -189,10 +207,12 @@ static int send_accept(struct cmx_id *id, struct rdma_ucmx_accept *command)
  * @conn_param: parameters and private data, or, of an id with a queue pair, NULL
  *              for the defaults
  *
- * As rdma_accept(3).  ESTABLISHED follows on a connected id.
+ * As rdma_accept(3).  ESTABLISHED follows on a connected id, which a
+ * synchronous one waits for.
  *
- * errno: EINVAL (wrong state, or the device cannot do @conn_param), and what
- * ibv_modify_qp(3) says.
+ * errno: EINVAL (wrong state, neither a queue pair nor @conn_param, or the
+ * device cannot do it), what ibv_modify_qp(3) says, and of a synchronous id as
+ * cmx_sync_wait().
  */
 CMX_EXPORT int rdma_accept(struct rdma_cm_id *id,
 			   struct rdma_conn_param *conn_param)
@@ -204,11 +224,17 @@ CMX_EXPORT int rdma_accept(struct rdma_cm_id *id,
 	if (settle_depths(own, conn_param, true) ||
 	    prepare_accept(own, conn_param, &command))
 		return -1;
-	if (!send_accept(own, &command))
-		return 0;
-	saved = errno;
-	cmx_qp_to_error(own);
-	return cmx_error(saved);
+	if (send_accept(own, &command)) {
+		saved = errno;
+		cmx_qp_to_error(own);
+		return cmx_error(saved);
+	}
+	if (!cmx_is_ud(own))
+		return cmx_sync_wait(own, CMX_ACCEPT, 0);
+	/* Its request is dealt with, and nothing follows. */
+	if (cmx_sync_is(own))
+		cmx_sync_set_event(own, NULL);
+	return 0;
 }
 
 static int send_reject(struct cmx_id *id, const void *private_data,
@@ -304,7 +330,37 @@ CMX_EXPORT int rdma_establish(struct rdma_cm_id *id)
 
 	if (id->qp)
 		return cmx_error(EINVAL);
-	return send_accept(cmx_id_of(id), &command);
+	if (send_accept(cmx_id_of(id), &command))
+		return -1;
+	cmx_conn_note(cmx_id_of(id), RDMA_CM_EVENT_ESTABLISHED);
+	return 0;
+}
+
+/**
+ * cmx_conn_note - note what becomes of a connection
+ * @id: the id
+ * @event: what the user is about to be told
+ */
+void cmx_conn_note(struct cmx_id *id, enum rdma_cm_event_type event)
+{
+	switch (event) {
+	case RDMA_CM_EVENT_ESTABLISHED:
+		atomic_store(&id->established, true);
+		break;
+	case RDMA_CM_EVENT_CONNECT_ERROR:
+	case RDMA_CM_EVENT_UNREACHABLE:
+		/* Of a connection it means that the way to the peer changed. */
+		if (!atomic_load(&id->established))
+			atomic_store(&id->over, true);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+	case RDMA_CM_EVENT_DISCONNECTED:
+	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
+		atomic_store(&id->over, true);
+		break;
+	default:
+		break;
+	}
 }
 
 /**
@@ -333,9 +389,10 @@ CMX_EXPORT int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
  * @id: the id
  *
  * As rdma_disconnect(3).  Its queue pair goes to the error state first.
- * DISCONNECTED follows.
+ * DISCONNECTED follows, which a synchronous id waits for, unless it had it
+ * already.
  *
- * errno: EINVAL (not connected).
+ * errno: EINVAL (not connected), and of a synchronous id as cmx_sync_wait().
  */
 CMX_EXPORT int rdma_disconnect(struct rdma_cm_id *id)
 {
@@ -345,9 +402,12 @@ CMX_EXPORT int rdma_disconnect(struct rdma_cm_id *id)
 		.id = atomic_load(&own->handle),
 	};
 
-	if (cmx_qp_shut_down(own))
+	bool over = atomic_load(&own->over);
+
+	if (cmx_qp_shut_down(own) ||
+	    cmx_id_command(own, RDMA_UCMX_DISCONNECT, &command) < 0)
 		return -1;
-	return cmx_id_command(own, RDMA_UCMX_DISCONNECT, &command);
+	return over ? 0 : cmx_sync_wait(own, CMX_DISCONNECT, 0);
 }
 
 /**

@@ -12,6 +12,7 @@
  * id that come from it.  It is held across calls of libibverbs, which may be
  * cancellation points, so cancelling is off meanwhile.
  */
+#include <fcntl.h>
 #include <stdlib.h>
 
 #include "cmx.h"
@@ -20,6 +21,7 @@
  * struct cmx_device - an opened device
  * @verbs: its context
  * @pd: default protection domain, or NULL without ids
+ * @xrcd: default domain of extended reliable connections, or NULL
  * @guid: node GUID
  * @index: as in rdma netlink, -1 if not known
  * @ids: ids on it
@@ -32,6 +34,7 @@
 struct cmx_device {
 	struct ibv_context *verbs;
 	struct ibv_pd *pd;
+	struct ibv_xrcd *xrcd;
 	__be64 guid;
 	int index;
 	unsigned int ids;
@@ -144,6 +147,8 @@ static void put_device(struct cmx_device *device)
 {
 	if (--device->ids)
 		return;
+	if (device->xrcd && !ibv_close_xrcd(device->xrcd))
+		device->xrcd = NULL;
 	if (!ibv_dealloc_pd(device->pd))
 		device->pd = NULL;
 	if (device->gone && !device->kept)
@@ -226,6 +231,34 @@ void cmx_device_gone(struct cmx_id *id)
 	if (id->device)
 		id->device->gone = true;
 	unlock_devices(state);
+}
+
+/**
+ * cmx_device_xrcd - find the domain for extended reliable connections
+ * @id: an id with a device
+ *
+ * Opens it the first time.  Returns NULL and errno on error: EOPNOTSUPP (the
+ * device has none).
+ */
+struct ibv_xrcd *cmx_device_xrcd(struct cmx_id *id)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = -1,
+		.oflags = O_CREAT,
+	};
+	int state = lock_devices();
+	struct cmx_device *device = id->device;
+	struct ibv_xrcd *xrcd = NULL;
+
+	errno = EINVAL;
+	if (device) {
+		if (!device->xrcd)
+			device->xrcd = ibv_open_xrcd(device->verbs, &attr);
+		xrcd = device->xrcd;
+	}
+	unlock_devices(state);
+	return xrcd;
 }
 
 /**

@@ -19,12 +19,14 @@
  * @channel: where it reads
  * @event: what it will hand out
  * @spare: an id for a connection request
+ * @own_channel: a channel that this is to have for itself, or NULL
  * @buffer: the record
  */
 struct cmx_reader {
 	struct cmx_channel *channel;
 	struct cmx_event *event;
 	struct cmx_id *spare;
+	struct cmx_channel *own_channel;
 	uint64_t buffer[CMX_RECORD_MAX / sizeof(uint64_t)];
 };
 
@@ -52,7 +54,9 @@ static void reader_end(struct cmx_reader *reader)
 					    reader->spare))
 		cmx_id_put(reader->spare);
 	free(reader->event);
-	cmx_channel_unuse(reader->channel);
+	cmx_sync_close(reader->own_channel);
+	if (reader->channel)
+		cmx_channel_unuse(reader->channel);
 }
 
 /* Acknowledge an event that nobody will have. */
@@ -120,6 +124,7 @@ static void set_id(struct cmx_reader *reader, const struct cmx_record *record,
 	event->seq = record->head->seq;
 	event->event.event = record->head->event;
 	event->event.status = record->head->status;
+	event->group = record->head->group ? record->head->listen_cookie : 0;
 	cmx_record_params(record, event);
 }
 
@@ -175,6 +180,22 @@ static void got_connect_response(struct cmx_event *event,
 	}
 }
 
+static void got_join(struct cmx_event *event, const struct cmx_record *record)
+{
+	cmx_group_context(event, record->head->group);
+	if (event->event.event == RDMA_CM_EVENT_MULTICAST_JOIN &&
+	    cmx_group_joined(event))
+		fail_as(event, RDMA_CM_EVENT_MULTICAST_ERROR);
+}
+
+/* What rdma_resolve_addrinfo() left for the reader. */
+static void got_internal(struct cmx_event *event)
+{
+	event->event.event = event->event.status ?
+				     RDMA_CM_EVENT_ADDRINFO_ERROR :
+				     RDMA_CM_EVENT_ADDRINFO_RESOLVED;
+}
+
 /* Deliver the event of an id that is known. */
 static int deliver(struct cmx_reader *reader, const struct cmx_record *record)
 {
@@ -182,7 +203,7 @@ static int deliver(struct cmx_reader *reader, const struct cmx_record *record)
 	struct cmx_id *id = event->id;
 
 	event->event.id = &id->id;
-	switch (record->head->event) {
+	switch ((int)record->head->event) {
 	case RDMA_CM_EVENT_ADDR_RESOLVED:
 		got_addr_resolved(event, record);
 		break;
@@ -204,7 +225,15 @@ static int deliver(struct cmx_reader *reader, const struct cmx_record *record)
 	case RDMA_CM_EVENT_DEVICE_REMOVAL:
 		cmx_device_gone(id);
 		break;
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+	case RDMA_CM_EVENT_MULTICAST_ERROR:
+		got_join(event, record);
+		break;
+	case RDMA_CM_EVENT_INTERNAL:
+		got_internal(event);
+		break;
 	}
+	cmx_conn_note(id, event->event.event);
 	return DELIVERED;
 }
 
@@ -212,9 +241,10 @@ static int setup_child(struct cmx_id *child, struct cmx_reader *reader,
 		       const struct cmx_record *record)
 {
 	const struct rdma_ucmx_event *head = record->head;
+	struct rdma_cm_id *listener = &reader->event->id->id;
 
-	cmx_id_setup(child, reader->channel, reader->event->id->id.context,
-		     head->port_space, head->qp_type);
+	cmx_id_setup(child, reader->channel, listener->context, listener->ps,
+		     listener->qp_type);
 	atomic_store(&child->handle, head->id);
 	child->remote_ece.vendor_id = head->ece.vendor_id;
 	child->remote_ece.options = head->ece.attr_mod;
@@ -222,9 +252,15 @@ static int setup_child(struct cmx_id *child, struct cmx_reader *reader,
 		child->initiator_depth = record->conn->initiator_depth;
 		child->responder_resources = record->conn->responder_resources;
 	}
-	if (cmx_record_apply_route(child, record->route))
+	if (cmx_record_apply_route(child, record->route) ||
+	    cmx_record_apply_paths(child, record->paths, head->num_paths))
 		return -1;
-	return cmx_record_apply_paths(child, record->paths, head->num_paths);
+	if (!cmx_sync_is(reader->event->id))
+		return 0;
+	if (cmx_sync_adopt(child, reader->own_channel))
+		return -1;
+	reader->own_channel = NULL;
+	return 0;
 }
 
 /*
@@ -271,6 +307,39 @@ static int take(struct cmx_reader *reader, size_t size)
 }
 
 /**
+ * cmx_event_get - retrieve the next event
+ * @channel: where to read; its memory is the caller's to keep
+ * @own_channel: what the id of a request gets for itself if the listener is
+ *               synchronous, or NULL; closed if it does not come to that
+ * @event: where to put the event
+ *
+ * As rdma_get_cm_event().
+ */
+int cmx_event_get(struct cmx_channel *channel, struct cmx_channel *own_channel,
+		  struct rdma_cm_event **event)
+{
+	struct cmx_reader reader = { .own_channel = own_channel };
+	int ret = PASSED_OVER;
+	ssize_t count;
+	int state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (reader_begin(&reader, channel))
+		ret = -1;
+	while (ret == PASSED_OVER) {
+		count = reader_read(&reader, state);
+		ret = count < 0 ? -1 : take(&reader, count);
+	}
+	if (ret == DELIVERED) {
+		*event = &reader.event->event;
+		reader.event = NULL;
+	}
+	reader_end(&reader);
+	pthread_setcancelstate(state, NULL);
+	return ret;
+}
+
+/**
  * rdma_get_cm_event - retrieve the next event
  * @channel: where to read
  * @event: where to put it
@@ -286,28 +355,9 @@ static int take(struct cmx_reader *reader, size_t size)
 CMX_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
 				 struct rdma_cm_event **event)
 {
-	struct cmx_reader reader = { 0 };
-	int ret = PASSED_OVER;
-	ssize_t count;
-	int state;
-
 	if (!channel || !event)
 		return cmx_error(EINVAL);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (reader_begin(&reader, cmx_channel_of(channel)))
-		ret = -1;
-	while (ret == PASSED_OVER) {
-		count = reader_read(&reader, state);
-		ret = count < 0 ? -1 : take(&reader, count);
-	}
-	if (ret == DELIVERED) {
-		*event = &reader.event->event;
-		reader.event = NULL;
-	}
-	if (reader.channel)
-		reader_end(&reader);
-	pthread_setcancelstate(state, NULL);
-	return ret;
+	return cmx_event_get(cmx_channel_of(channel), NULL, event);
 }
 
 /**
@@ -323,6 +373,27 @@ void cmx_event_free(struct cmx_event *event)
 }
 
 /**
+ * cmx_event_settle - acknowledge an event without freeing it
+ * @event: the event; acknowledging it again only frees it
+ */
+void cmx_event_settle(struct cmx_event *event)
+{
+	struct rdma_ucmx_ack ack = {
+		.id = atomic_load(&event->id->handle),
+		.seq = event->seq,
+	};
+	struct rdma_ucmx_ack_events command = {
+		.size = sizeof(command),
+		.count = 1,
+		.acks = (uintptr_t)&ack,
+	};
+
+	if (event->seq)
+		cmx_id_command(event->id, RDMA_UCMX_ACK_EVENTS, &command);
+	event->seq = 0;
+}
+
+/**
  * rdma_ack_cm_event - acknowledge and free an event
  * @event: the event, and what its private_data points to; freed
  *
@@ -333,21 +404,10 @@ void cmx_event_free(struct cmx_event *event)
  */
 CMX_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
-	struct cmx_event *own;
-	struct rdma_ucmx_ack ack = { 0 };
-	struct rdma_ucmx_ack_events command = {
-		.size = sizeof(command),
-		.count = 1,
-		.acks = (uintptr_t)&ack,
-	};
-
 	if (!event)
 		return cmx_error(EINVAL);
-	own = cmx_event_of(event);
-	ack.id = atomic_load(&own->id->handle);
-	ack.seq = own->seq;
-	cmx_id_command(own->id, RDMA_UCMX_ACK_EVENTS, &command);
-	cmx_event_free(own);
+	cmx_event_settle(cmx_event_of(event));
+	cmx_event_free(cmx_event_of(event));
 	return 0;
 }
 
@@ -378,6 +438,10 @@ CMX_EXPORT const char *rdma_event_str(enum rdma_cm_event_type event)
 		"RDMA_CM_EVENT_MULTICAST_ERROR",
 		"RDMA_CM_EVENT_ADDR_CHANGE",
 		"RDMA_CM_EVENT_TIMEWAIT_EXIT",
+		"RDMA_CM_EVENT_ADDRINFO_RESOLVED",
+		"RDMA_CM_EVENT_ADDRINFO_ERROR",
+		"RDMA_CM_EVENT_USER",
+		"RDMA_CM_EVENT_INTERNAL",
 	};
 
 	if ((unsigned int)event >= sizeof(names) / sizeof(names[0]))

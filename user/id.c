@@ -74,6 +74,9 @@ void cmx_id_put(struct cmx_id *id)
 		return;
 	cmx_device_detach(id);
 	cmx_channel_put(id->channel);
+	cmx_groups_free(id->groups);
+	rdma_freeaddrinfo(id->addrinfo);
+	free(id->endpoint);
 	pthread_cond_destroy(&id->moved);
 	pthread_mutex_destroy(&id->qp_lock);
 	pthread_mutex_destroy(&id->lock);
@@ -107,8 +110,45 @@ static int create_in_kernel(struct cmx_id *id)
 }
 
 /**
+ * cmx_id_create - make an id
+ * @channel: its channel, or NULL for a synchronous one
+ * @context: the user's context
+ * @ps: port space
+ * @qp_type: type of queue pair
+ * @id: where to put it
+ */
+int cmx_id_create(struct cmx_channel *channel, void *context,
+		  enum rdma_port_space ps, enum ibv_qp_type qp_type,
+		  struct cmx_id **id)
+{
+	struct cmx_channel *own_channel = NULL;
+	struct cmx_id *own = cmx_id_alloc();
+
+	if (!own)
+		return -1;
+	if (!channel) {
+		own_channel = cmx_sync_open();
+		if (!own_channel)
+			goto put_id;
+	}
+	cmx_id_setup(own, channel ?: own_channel, context, ps, qp_type);
+	own->own_channel = own_channel;
+	if (create_in_kernel(own))
+		goto leave;
+	*id = own;
+	return 0;
+
+leave:
+	cmx_sync_leave(own);
+put_id:
+	cmx_id_put(own);
+	return -1;
+}
+
+/**
  * rdma_create_id - allocate a communication identifier
- * @channel: channel that its events go to
+ * @channel: channel that its events go to, or NULL to have its calls wait for
+ *           what they began
  * @id: where to put it
  * @context: the user's, returned in every event's id
  * @ps: port space
@@ -116,8 +156,8 @@ static int create_in_kernel(struct cmx_id *id)
  * As rdma_create_id(3).  The id belongs to the caller, who frees it with
  * rdma_destroy_id().
  *
- * errno: EINVAL (no channel, unknown port space), ENOMEM, ENOSPC (too many),
- * EBADF (the channel was destroyed).
+ * errno: EINVAL (unknown port space), ENOMEM, ENOSPC (too many), EBADF (the
+ * channel was destroyed), and without one as rdma_create_event_channel().
  */
 CMX_EXPORT int rdma_create_id(struct rdma_event_channel *channel,
 			      struct rdma_cm_id **id, void *context,
@@ -125,16 +165,11 @@ CMX_EXPORT int rdma_create_id(struct rdma_event_channel *channel,
 {
 	struct cmx_id *own;
 
-	if (!channel || !id)
+	if (!id)
 		return cmx_error(EINVAL);
-	own = cmx_id_alloc();
-	if (!own)
+	if (cmx_id_create(channel ? cmx_channel_of(channel) : NULL, context, ps,
+			  qp_type_of(ps), &own))
 		return -1;
-	cmx_id_setup(own, cmx_channel_of(channel), context, ps, qp_type_of(ps));
-	if (create_in_kernel(own)) {
-		cmx_id_put(own);
-		return -1;
-	}
 	*id = &own->id;
 	return 0;
 }
@@ -162,6 +197,7 @@ CMX_EXPORT int rdma_destroy_id(struct rdma_cm_id *id)
 	/* The last acknowledgement after an EINTR frees it, too. */
 	if (ret && errno != ENOENT && errno != EBADF)
 		return -1;
+	cmx_sync_leave(own);
 	cmx_id_put(own);
 	return 0;
 }

@@ -6,14 +6,22 @@
  */
 #include "cmx.h"
 
-static int migrate(struct cmx_id *id, struct cmx_channel *target,
-		   struct rdma_ucmx_migrate_id *command)
+/**
+ * cmx_id_move - move an id to another channel
+ * @id: the id; the caller has a reference, or nobody else knows it
+ * @target: where it goes; the caller uses it, or it is nobody else's
+ * @command: complete but for the id and the target
+ */
+int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
+		struct rdma_ucmx_migrate_id *command)
 {
 	struct cmx_move move = { .target = target };
 	struct cmx_walk walk = { .id = id };
 	struct cmx_channel *source;
 	int ret, saved;
 
+	command->id = atomic_load(&id->handle);
+	command->target_fd = target->fd;
 	for (;;) {
 		source = cmx_walk_next(&walk);
 		if (!source)
@@ -49,6 +57,55 @@ static uint64_t deadline_of(const struct timespec *deadline)
 	return deadline->tv_sec * second + deadline->tv_nsec;
 }
 
+/*
+ * The target, in use until target_end(): the user's, or a new one for an id
+ * that is to be synchronous.
+ */
+static struct cmx_channel *target_begin(struct cmx_id *id,
+					struct rdma_event_channel *channel)
+{
+	struct cmx_channel *target;
+
+	if (!channel) {
+		if (!cmx_sync_is(id))
+			return cmx_sync_open();
+		errno = EINVAL;
+		return NULL;
+	}
+	target = cmx_channel_of(channel);
+	if (cmx_channel_use(target))
+		return target;
+	errno = EBADF;
+	return NULL;
+}
+
+static void target_end(struct cmx_id *id, struct cmx_channel *target, bool sync,
+		       int ret)
+{
+	if (!ret)
+		cmx_sync_switch(id, target, sync);
+	if (!sync)
+		cmx_channel_unuse(target);
+	else if (ret)
+		cmx_sync_close(target);
+}
+
+static int migrate(struct cmx_id *id, struct rdma_event_channel *channel,
+		   struct rdma_ucmx_migrate_id *command)
+{
+	struct cmx_channel *target;
+	int ret;
+
+	target = target_begin(id, channel);
+	if (!target)
+		return -1;
+	cmx_id_get(id);
+	ret = cmx_id_move(id, target, command);
+	target_end(id, target, !channel, ret);
+	cmx_id_put(id);
+	return ret;
+}
+
 /* See <rdma/rdma_cmx.h>. */
 CMX_EXPORT int rdmax_migrate_id(struct rdma_cm_id *id,
 				struct rdma_event_channel *channel,
@@ -59,45 +116,39 @@ CMX_EXPORT int rdmax_migrate_id(struct rdma_cm_id *id,
 		.size = sizeof(command),
 		.flags = flags & RDMAX_NONBLOCK ? RDMA_UCMX_NONBLOCK : 0,
 	};
-	struct cmx_channel *target;
 	struct cmx_id *own;
-	int ret;
 
 	if (flags & ~RDMAX_NONBLOCK)
 		return cmx_error(EOPNOTSUPP);
-	if (!id || !channel || !is_time(deadline))
+	if (!id || !is_time(deadline))
 		return cmx_error(EINVAL);
 	own = cmx_id_of(id);
-	target = cmx_channel_of(channel);
-	if (!cmx_table_has(own) || !cmx_channel_is_ours(target))
+	if (!cmx_table_has(own) ||
+	    (channel && !cmx_channel_is_ours(cmx_channel_of(channel))))
 		return cmx_error(EXDEV);
-	if (held && cmx_event_of(held)->id != own)
+	/* An event in id->event is acknowledged, and the library's to free. */
+	if (held && (held == id->event || cmx_event_of(held)->id != own))
 		return cmx_error(EINVAL);
-	if (!cmx_channel_use(target))
-		return cmx_error(EBADF);
-	cmx_id_get(own);
-	command.id = atomic_load(&own->handle);
 	command.deadline = deadline_of(deadline);
-	command.target_fd = target->fd;
 	command.held_seq = held ? cmx_event_of(held)->seq : 0;
-	ret = migrate(own, target, &command);
-	if (!ret && held)
+	if (migrate(own, channel, &command))
+		return -1;
+	if (held)
 		cmx_event_free(cmx_event_of(held));
-	cmx_id_put(own);
-	cmx_channel_unuse(target);
-	return ret;
+	return 0;
 }
 
 /**
  * rdma_migrate_id - move an id to another event channel
  * @id: the id
- * @channel: where it goes
+ * @channel: where it goes, or NULL to have its calls wait for what they began
  *
  * As rdma_migrate_id(3): its unread events go along, of a listener the
  * connection requests too, after all events that were read are acknowledged.
  * Waits for that without a limit.  Either all of it happens or nothing.
  *
- * errno: EINVAL (no id or channel), EINTR (a signal came whose handler does not have
+ * errno: EINVAL (no id, or it is synchronous and is to be), EMFILE (that needs
+ * a descriptor), EINTR (a signal came whose handler does not have
  * calls restarted), EBUSY (another migration is under way), ECANCELED (it was
  * destroyed meanwhile), ENOSPC (@channel is full), EBADF (@channel was
  * destroyed).

@@ -219,60 +219,6 @@ int cmx_qp_shut_down(struct cmx_id *id)
 	return move_unasked(id, IBV_QPS_ERR);
 }
 
-static void destroy_cq(struct ibv_cq **cq, struct ibv_comp_channel **channel)
-{
-	if (*cq)
-		ibv_destroy_cq(*cq);
-	if (*channel)
-		ibv_destroy_comp_channel(*channel);
-	*cq = NULL;
-	*channel = NULL;
-}
-
-static int create_cq(struct rdma_cm_id *id, uint32_t size, struct ibv_cq **cq,
-		     struct ibv_comp_channel **channel)
-{
-	if (!size)
-		return 0;
-	*channel = ibv_create_comp_channel(id->verbs);
-	if (!*channel)
-		return -1;
-	*cq = ibv_create_cq(id->verbs, size, id, *channel, 0);
-	return *cq ? 0 : -1;
-}
-
-static void destroy_cqs(struct rdma_cm_id *id)
-{
-	int saved = errno;
-
-	/* One of the user's may serve both directions. */
-	if (id->send_cq == id->recv_cq)
-		id->send_cq = NULL;
-	if (id->send_cq_channel == id->recv_cq_channel)
-		id->send_cq_channel = NULL;
-	destroy_cq(&id->recv_cq, &id->recv_cq_channel);
-	destroy_cq(&id->send_cq, &id->send_cq_channel);
-	errno = saved;
-}
-
-/* Completion queues for what the user brings none for. */
-static int create_cqs(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
-{
-	if (!attr->recv_cq && !id->recv_cq &&
-	    create_cq(id, attr->cap.max_recv_wr, &id->recv_cq,
-		      &id->recv_cq_channel))
-		goto destroy;
-	if (!attr->send_cq && !id->send_cq &&
-	    create_cq(id, attr->cap.max_send_wr, &id->send_cq,
-		      &id->send_cq_channel))
-		goto destroy;
-	return 0;
-
-destroy:
-	destroy_cqs(id);
-	return -1;
-}
-
 static int init_qp(struct cmx_id *id, struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTR };
@@ -297,6 +243,17 @@ static bool qp_attr_fits(struct rdma_cm_id *id,
 	       (!id->send_cq || !attr->send_cq || id->send_cq == attr->send_cq);
 }
 
+/* The receiving end of XRC belongs to a domain, the device's by default. */
+static int put_xrcd(struct cmx_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	if (id->id.qp_type != IBV_QPT_XRC_RECV)
+		return 0;
+	if (!(attr->comp_mask & IBV_QP_INIT_ATTR_XRCD) || !attr->xrcd)
+		attr->xrcd = cmx_device_xrcd(id);
+	attr->comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+	return attr->xrcd ? 0 : -1;
+}
+
 /* Called with the lock held. */
 static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
@@ -309,7 +266,12 @@ static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 		return cmx_error(EINVAL);
 	if (!attr->pd)
 		attr->pd = id->pd;
-	if (create_cqs(id, attr))
+	if (put_xrcd(cmx_id_of(id), attr) ||
+	    cmx_cqs_create(id,
+			   attr->send_cq || id->send_cq ?
+				   0 : attr->cap.max_send_wr,
+			   attr->recv_cq || id->recv_cq ?
+				   0 : attr->cap.max_recv_wr))
 		return -1;
 	if (!attr->recv_cq)
 		attr->recv_cq = id->recv_cq;
@@ -329,7 +291,7 @@ static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 destroy_qp:
 	ibv_destroy_qp(qp);
 destroy_cqs:
-	destroy_cqs(id);
+	cmx_cqs_destroy(id);
 	return -1;
 }
 
@@ -404,6 +366,6 @@ CMX_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 	if (id->qp)
 		ibv_destroy_qp(id->qp);
 	id->qp = NULL;
-	destroy_cqs(id);
+	cmx_cqs_destroy(id);
 	cmx_qp_unlock(own, state);
 }

@@ -66,6 +66,12 @@ int cmx_record_parse(const void *buffer, size_t size, struct cmx_record *record)
 		if (!record->paths)
 			return -1;
 	}
+	if (head->sections & RDMA_UCMX_EVENT_ARG) {
+		record->arg =
+			section(buffer, size, &offset, sizeof(*record->arg));
+		if (!record->arg)
+			return -1;
+	}
 	return 0;
 }
 
@@ -119,6 +125,9 @@ void cmx_record_params(const struct cmx_record *record, struct cmx_event *event)
 		ud_params(record->ud, event);
 	else if (record->conn)
 		conn_params(record->conn, event);
+	/* A member of the union in headers of RDMACM_1.4. */
+	if (record->arg)
+		memcpy(&event->event.param, record->arg, sizeof(*record->arg));
 }
 
 /**

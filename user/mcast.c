@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Multicast groups of ids.
+ *
+ * A group has a number among those of its id: events name it by that, as the
+ * cookie that the kernel hands back, so that one of a group that was left means
+ * nothing.  It is in the id's list from before the kernel hears of it, since
+ * the event may be read before the call returns, until it has been left.
+ *
+ * id->lock protects the list and what is in it; attaching and detaching the
+ * queue pair happen under id->qp_lock besides, so that they do not overtake
+ * each other.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmx.h"
+
+/**
+ * struct cmx_group - a multicast group that an id joined
+ * @next: next of the same id
+ * @number: among those of the id
+ * @handle: the kernel's number of it
+ * @address: its address
+ * @context: the user's
+ * @send_only: whether nothing is received from it
+ * @leaving: whether it is being left
+ * @attached: whether the queue pair is, to @mgid and @mlid
+ * @mgid: GID
+ * @mlid: LID
+ */
+struct cmx_group {
+	struct cmx_group *next;
+	uint64_t number;
+	uint32_t handle;
+	struct rdma_ucmx_addr address;
+	void *context;
+	bool send_only;
+	bool leaving;
+	bool attached;
+	union ibv_gid mgid;
+	uint16_t mlid;
+};
+
+static void group_add(struct cmx_id *id, struct cmx_group *group)
+{
+	pthread_mutex_lock(&id->lock);
+	group->number = ++id->last_group;
+	group->next = id->groups;
+	id->groups = group;
+	pthread_mutex_unlock(&id->lock);
+}
+
+static void group_remove(struct cmx_id *id, struct cmx_group *group)
+{
+	struct cmx_group **link = &id->groups;
+
+	pthread_mutex_lock(&id->lock);
+	while (*link != group)
+		link = &(*link)->next;
+	*link = group->next;
+	pthread_mutex_unlock(&id->lock);
+	free(group);
+}
+
+/* Called with id->lock held. */
+static struct cmx_group *group_find(struct cmx_id *id, uint64_t number)
+{
+	struct cmx_group *group = id->groups;
+
+	while (group && group->number != number)
+		group = group->next;
+	return group;
+}
+
+/**
+ * cmx_groups_free - free what is left of an id's groups
+ * @group: the first
+ */
+void cmx_groups_free(struct cmx_group *group)
+{
+	struct cmx_group *next;
+
+	for (; group; group = next) {
+		next = group->next;
+		free(group);
+	}
+}
+
+/**
+ * cmx_group_context - put the user's context into an event
+ * @event: the event of a group
+ * @handle: the kernel's number of the group, which the joining thread may not
+ *          have noted yet
+ */
+void cmx_group_context(struct cmx_event *event, uint32_t handle)
+{
+	struct cmx_id *id = event->id;
+	struct cmx_group *group;
+
+	pthread_mutex_lock(&id->lock);
+	group = group_find(id, event->group);
+	if (group)
+		group->handle = handle;
+	event->event.param.ud.private_data = group ? group->context : NULL;
+	pthread_mutex_unlock(&id->lock);
+}
+
+/* Called with the queue pair's lock held. */
+static int attach(struct cmx_event *event)
+{
+	const struct ibv_ah_attr *ah = &event->event.param.ud.ah_attr;
+	struct cmx_id *id = event->id;
+	struct cmx_group *group;
+	int ret = 0;
+
+	pthread_mutex_lock(&id->lock);
+	group = group_find(id, event->group);
+	if (group && !group->leaving) {
+		group->mgid = ah->grh.dgid;
+		group->mlid = ah->dlid;
+		if (id->id.qp && !group->send_only) {
+			ret = ibv_attach_mcast(id->id.qp, &group->mgid,
+					       group->mlid);
+			group->attached = !ret;
+		}
+	}
+	pthread_mutex_unlock(&id->lock);
+	return ret > 0 ? cmx_error(ret) : ret;
+}
+
+/**
+ * cmx_group_joined - have an id's queue pair receive from a group
+ * @event: the event that says that the group was joined
+ */
+int cmx_group_joined(struct cmx_event *event)
+{
+	int state = cmx_qp_lock(event->id);
+	int ret = attach(event);
+
+	cmx_qp_unlock(event->id, state);
+	return ret;
+}
+
+static int put_address(const struct sockaddr *address,
+		       struct rdma_ucmx_addr *target)
+{
+	socklen_t length = cmx_addr_length(address);
+
+	if (!length)
+		return cmx_error(EINVAL);
+	memset(target, 0, sizeof(*target));
+	memcpy(target, address, length);
+	return 0;
+}
+
+/* Its event may have been read, and the group left, before this returns. */
+static int send_join(struct cmx_id *id, struct cmx_group *group)
+{
+	const uint64_t number = group->number;
+	struct rdma_ucmx_join_mcast command = {
+		.size = sizeof(command),
+		.id = atomic_load(&id->handle),
+		.join_state = group->send_only ?
+				      RDMA_UCMX_JOIN_SEND_ONLY_FULL_MEMBER :
+				      RDMA_UCMX_JOIN_FULL_MEMBER,
+		.cookie = number,
+		.addr = group->address,
+	};
+
+	if (cmx_id_command(id, RDMA_UCMX_JOIN_MCAST, &command) < 0)
+		return -1;
+	pthread_mutex_lock(&id->lock);
+	group = group_find(id, number);
+	if (group)
+		group->handle = command.out_group;
+	pthread_mutex_unlock(&id->lock);
+	return 0;
+}
+
+static int join(struct cmx_id *id, const struct sockaddr *address,
+		bool send_only, void *context)
+{
+	struct cmx_group *group = calloc(1, sizeof(*group));
+	uint64_t number;
+	int saved;
+
+	if (!group)
+		return -1;
+	group->context = context;
+	group->send_only = send_only;
+	if (put_address(address, &group->address)) {
+		free(group);
+		return -1;
+	}
+	group_add(id, group);
+	number = group->number;
+	if (send_join(id, group)) {
+		saved = errno;
+		group_remove(id, group);
+		return cmx_error(saved);
+	}
+	return cmx_sync_wait(id, CMX_JOIN, number);
+}
+
+/**
+ * rdma_join_multicast - join a multicast group
+ * @id: an unconnected id that is bound to a device
+ * @addr: address of the group
+ * @context: the user's, returned as private_data of the group's events
+ *
+ * As rdma_join_multicast(3).  MULTICAST_JOIN or MULTICAST_ERROR follows, which
+ * a synchronous id waits for.  The id's queue pair, if it has one by then, is
+ * attached to the group.
+ *
+ * errno: EINVAL (no address, family unknown, no device), EADDRINUSE (it has
+ * joined it already), and of a synchronous id as cmx_sync_wait().
+ */
+CMX_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
+				   void *context)
+{
+	return join(cmx_id_of(id), addr, false, context);
+}
+
+/**
+ * rdma_join_multicast_ex - join a multicast group, perhaps only to send
+ * @id: an unconnected id that is bound to a device
+ * @mc_join_attr: address of the group, and flags; both must be there
+ * @context: the user's, returned as private_data of the group's events
+ *
+ * As rdma_join_multicast_ex(3).
+ *
+ * errno: ENOTSUP (unknown bit in the mask), EINVAL (address or flags missing,
+ * unknown flag), and as rdma_join_multicast().
+ */
+CMX_EXPORT int
+rdma_join_multicast_ex(struct rdma_cm_id *id,
+		       struct rdma_cm_join_mc_attr_ex *mc_join_attr,
+		       void *context)
+{
+	const uint32_t wanted = RDMA_CM_JOIN_MC_ATTR_ADDRESS |
+				RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
+
+	if (mc_join_attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED)
+		return cmx_error(ENOTSUP);
+	if (mc_join_attr->comp_mask != wanted ||
+	    mc_join_attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
+		return cmx_error(EINVAL);
+	return join(cmx_id_of(id), mc_join_attr->addr,
+		    mc_join_attr->join_flags ==
+			    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
+		    context);
+}
+
+/* Called with the queue pair's lock held. */
+static struct cmx_group *detach(struct cmx_id *id,
+				const struct rdma_ucmx_addr *address)
+{
+	struct cmx_group *group;
+
+	pthread_mutex_lock(&id->lock);
+	group = id->groups;
+	while (group && (group->leaving || !group->handle ||
+			 memcmp(&group->address, address, sizeof(*address))))
+		group = group->next;
+	if (group) {
+		group->leaving = true;
+		if (group->attached && id->id.qp)
+			ibv_detach_mcast(id->id.qp, &group->mgid, group->mlid);
+	}
+	pthread_mutex_unlock(&id->lock);
+	return group;
+}
+
+/* A signal does not end it, and what has begun is gone on with. */
+static int send_leave(struct cmx_id *id, const struct cmx_group *group)
+{
+	struct rdma_ucmx_leave_mcast command = {
+		.size = sizeof(command),
+		.id = atomic_load(&id->handle),
+		.group = group->handle,
+	};
+	bool left = false;
+
+	while (cmx_id_command(id, RDMA_UCMX_LEAVE_MCAST, &command) < 0) {
+		if (errno != EINTR)
+			return left && errno == ENOENT ? 0 : -1;
+		left = true;
+	}
+	return 0;
+}
+
+/**
+ * rdma_leave_multicast - leave a multicast group
+ * @id: the id
+ * @addr: address of the group
+ *
+ * As rdma_leave_multicast(3): waits until every event of the group that was
+ * read is acknowledged, however long, and whatever signals come.  Its events
+ * that were not read are dropped.
+ *
+ * errno: EINVAL (no address, family unknown), EADDRNOTAVAIL (it has not joined
+ * it).
+ */
+CMX_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id,
+				    struct sockaddr *addr)
+{
+	struct cmx_id *own = cmx_id_of(id);
+	struct rdma_ucmx_addr address;
+	struct cmx_group *group;
+	int ret, saved, state;
+
+	if (put_address(addr, &address))
+		return -1;
+	state = cmx_qp_lock(own);
+	group = detach(own, &address);
+	cmx_qp_unlock(own, state);
+	if (!group)
+		return cmx_error(EADDRNOTAVAIL);
+	cmx_id_get(own);
+	ret = send_leave(own, group);
+	saved = errno;
+	group_remove(own, group);
+	cmx_id_put(own);
+	return ret ? cmx_error(saved) : 0;
+}
