@@ -177,7 +177,10 @@ TEST_F(held, parameters)
 {
 	test_err(EOPNOTSUPP, rdmax_migrate_id(self->id, self->target, NULL,
 					      1 << 20, NULL));
-	test_err(EINVAL, rdmax_migrate_id(self->id, NULL, NULL, 0, NULL));
+	test_err(EINVAL, rdmax_migrate_id(NULL, self->target, NULL, 0, NULL));
+	/* To none is synchronous mode, by the same rules. */
+	test_err(EAGAIN, rdmax_migrate_id(self->id, NULL, NULL, RDMAX_NONBLOCK,
+					  NULL));
 	test_err(EINVAL, rdma_ack_cm_event(NULL));
 	test_err(EINVAL, rdma_get_cm_event(NULL, &self->event));
 	test_err(EINVAL, rdma_get_cm_event(self->source, NULL));

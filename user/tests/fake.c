@@ -207,6 +207,22 @@ static int notify(int fd, const struct rdma_ucmx_notify *command)
 	return command->event == FAKE_NOTIFY_ENOENT ? cmx_error(ENOENT) : 0;
 }
 
+static int join(int fd, struct rdma_ucmx_join_mcast *command)
+{
+	if (!find(fd, command->id))
+		return -1;
+	command->out_group = FAKE_GROUP;
+	stop_at(FAKE_JOINED, NULL);
+	return 0;
+}
+
+static int leave(int fd, const struct rdma_ucmx_leave_mcast *command)
+{
+	if (!find(fd, command->id))
+		return -1;
+	return command->group == FAKE_GROUP ? 0 : cmx_error(ENOENT);
+}
+
 static int command_of(int fd, unsigned long request, void *argument)
 {
 	switch (request) {
@@ -218,6 +234,10 @@ static int command_of(int fd, unsigned long request, void *argument)
 		return migrate(fd, argument);
 	case RDMA_UCMX_NOTIFY:
 		return notify(fd, argument);
+	case RDMA_UCMX_JOIN_MCAST:
+		return join(fd, argument);
+	case RDMA_UCMX_LEAVE_MCAST:
+		return leave(fd, argument);
 	case RDMA_UCMX_ACK_EVENTS:
 		outstanding--;
 		return 1;

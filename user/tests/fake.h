@@ -12,9 +12,19 @@
 
 /*
  * Where a migration stops: as if events were unacknowledged, or committed; and
- * where a question about a channel does.
+ * where a question about a channel does, and joining a group, when it has been
+ * joined.
  */
-enum fake_point { FAKE_RUN, FAKE_DRAIN, FAKE_COMMITTED, FAKE_QUERY };
+enum fake_point {
+	FAKE_RUN,
+	FAKE_DRAIN,
+	FAKE_COMMITTED,
+	FAKE_QUERY,
+	FAKE_JOINED
+};
+
+/* The kernel's number of every group. */
+#define FAKE_GROUP 88
 
 /* An event to notify of for which rdma_cm, not this kernel, says ENOENT. */
 #define FAKE_NOTIFY_ENOENT 77

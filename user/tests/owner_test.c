@@ -274,8 +274,11 @@ TEST_F(owner, migration_with_wrong_arguments)
 	}
 	EXPECT_EQ(-1, rdma_migrate_id(NULL, self->channel[1]));
 	EXPECT_EQ(EINVAL, errno);
+	EXPECT_TRUE(is_on(self->id, self->channel[0]));
+	EXPECT_EQ(0, rdma_migrate_id(self->id, NULL));
 	EXPECT_EQ(-1, rdma_migrate_id(self->id, NULL));
 	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(0, rdma_migrate_id(self->id, self->channel[0]));
 	EXPECT_TRUE(is_on(self->id, self->channel[0]));
 }
 

@@ -2,6 +2,7 @@
 /*
  * What becomes of a record that was read?  Over a fake kernel that brings any.
  */
+#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -159,6 +160,50 @@ TEST_F(reader, is_cancelled_with_nothing)
 	bring(self->id, RDMA_CM_EVENT_DISCONNECTED, NULL);
 	EXPECT_EQ(PTHREAD_CANCELED, cancelled(self->channel, 2));
 	EXPECT_EQ(0, fake_outstanding());
+}
+
+static struct sockaddr *group_address(void)
+{
+	static struct sockaddr_in address = { .sin_family = AF_INET };
+
+	return (struct sockaddr *)&address;
+}
+
+static void *join(void *id)
+{
+	return (void *)(intptr_t)rdma_join_multicast(id, group_address(), id);
+}
+
+/* Whoever reads the event may leave the group while the other still joins. */
+TEST_F(reader, group_is_left_before_joining_returns)
+{
+	struct rdma_ucmx_event head = {
+		.size = sizeof(head),
+		.event = RDMA_CM_EVENT_MULTICAST_JOIN,
+		.seq = 1,
+		.id = cmx_id_of(self->id)->handle,
+		.cookie = cmx_id_of(self->id)->cookie,
+		.group = FAKE_GROUP,
+	};
+	struct rdma_cm_event *event;
+	pthread_t thread;
+	void *ret;
+
+	fake_hold(FAKE_JOINED);
+	pthread_create(&thread, NULL, join, self->id);
+	fake_wait_held();
+	EXPECT_EQ(-1, rdma_leave_multicast(self->id, group_address()));
+	EXPECT_EQ(EADDRNOTAVAIL, errno);
+	head.listen_cookie = cmx_id_of(self->id)->last_group;
+	fake_bring(&head, sizeof(head));
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	EXPECT_EQ(self->id, event->param.ud.private_data);
+	EXPECT_EQ(0, rdma_ack_cm_event(event));
+	EXPECT_EQ(0, rdma_leave_multicast(self->id, group_address()));
+	fake_release();
+	pthread_join(thread, &ret);
+	EXPECT_EQ(NULL, ret);
+	EXPECT_EQ(NULL, cmx_id_of(self->id)->groups);
 }
 
 TEST_F(reader, refuses_what_is_no_record)

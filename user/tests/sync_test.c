@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Which event ends a synchronous call, and what becomes of the others?  Over a
+ * fake kernel that brings any.
+ */
+#include <pthread.h>
+#include <string.h>
+
+#include "cmx.h"
+#include "fake.h"
+#include "test.h"
+
+FIXTURE(sync)
+{
+	struct rdma_cm_id *id;
+	struct cmx_id *own;
+};
+
+FIXTURE_SETUP(sync)
+{
+	ASSERT_EQ(0, rdma_create_id(NULL, &self->id, NULL, RDMA_PS_TCP));
+	self->own = cmx_id_of(self->id);
+}
+
+/* Nothing waits for what a call has read. */
+FIXTURE_TEARDOWN(sync)
+{
+	int fd = self->id->channel->fd;
+
+	EXPECT_EQ(0, fake_outstanding());
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+	EXPECT_FALSE(fake_is_open(fd));
+	EXPECT_FALSE(fake_misused);
+}
+
+static void bring(struct cmx_id *id, int type, int status, uint64_t group)
+{
+	static uint64_t seq;
+	struct rdma_ucmx_event head = {
+		.size = sizeof(head),
+		.event = type,
+		.status = status,
+		.seq = ++seq,
+		.id = id->handle,
+		.cookie = id->cookie,
+		.group = group,
+		.listen_cookie = group,
+	};
+
+	if (type == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		head.id = 4000;
+		head.cookie = 0;
+		head.listen_id = id->handle;
+		head.listen_cookie = id->cookie;
+	}
+	fake_bring(&head, sizeof(head));
+}
+
+TEST_F(sync, ends_with_its_own_event)
+{
+	static const struct {
+		enum cmx_operation operation;
+		int event;
+	} pairs[] = {
+		{ CMX_RESOLVE_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED },
+		{ CMX_RESOLVE_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED },
+		{ CMX_RESOLVE_ADDRINFO, RDMA_CM_EVENT_INTERNAL },
+		{ CMX_CONNECT, RDMA_CM_EVENT_CONNECT_RESPONSE },
+		{ CMX_CONNECT, RDMA_CM_EVENT_ESTABLISHED },
+		{ CMX_ACCEPT, RDMA_CM_EVENT_ESTABLISHED },
+		{ CMX_DISCONNECT, RDMA_CM_EVENT_DISCONNECTED },
+		{ CMX_DISCONNECT, RDMA_CM_EVENT_TIMEWAIT_EXIT },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		bring(self->own, RDMA_CM_EVENT_ADDR_CHANGE, 0, 0);
+		bring(self->own, pairs[i].event, 0, 0);
+		test_ok(cmx_sync_wait(self->own, pairs[i].operation, 0));
+		ASSERT_NE(NULL, self->id->event);
+		EXPECT_EQ(0, self->id->event->status);
+		EXPECT_EQ(0, fake_outstanding());
+	}
+}
+
+TEST_F(sync, says_what_went_wrong)
+{
+	static const struct {
+		int event;
+		int status;
+		int error;
+	} ends[] = {
+		{ RDMA_CM_EVENT_REJECTED, 28, ECONNREFUSED },
+		{ RDMA_CM_EVENT_REJECTED, 0, ECONNREFUSED },
+		{ RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT, ETIMEDOUT },
+		{ RDMA_CM_EVENT_CONNECT_ERROR, -ENOMEM, ENOMEM },
+		{ RDMA_CM_EVENT_DISCONNECTED, 0, ECONNRESET },
+		{ RDMA_CM_EVENT_TIMEWAIT_EXIT, 0, ECONNRESET },
+		{ RDMA_CM_EVENT_DEVICE_REMOVAL, 0, ENODEV },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		bring(self->own, ends[i].event, ends[i].status, 0);
+		test_err(ends[i].error,
+			 cmx_sync_wait(self->own, CMX_CONNECT, 0));
+		ASSERT_NE(NULL, self->id->event);
+		EXPECT_EQ(ends[i].event, self->id->event->event);
+	}
+}
+
+TEST_F(sync, event_of_another_group_is_not_its_own)
+{
+	bring(self->own, RDMA_CM_EVENT_MULTICAST_ERROR, -ENODEV, 1);
+	bring(self->own, RDMA_CM_EVENT_MULTICAST_JOIN, 0, 2);
+	test_ok(cmx_sync_wait(self->own, CMX_JOIN, 2));
+	bring(self->own, RDMA_CM_EVENT_MULTICAST_ERROR, -ENODEV, 3);
+	test_err(ENODEV, cmx_sync_wait(self->own, CMX_JOIN, 3));
+	bring(self->own, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, 0);
+	test_err(ENODEV, cmx_sync_wait(self->own, CMX_JOIN, 4));
+}
+
+/* Its id and the channel that this got go, too. */
+TEST_F(sync, request_that_nobody_waits_for)
+{
+	bring(self->own, RDMA_CM_EVENT_CONNECT_REQUEST, 0, 0);
+	bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
+	test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+	EXPECT_EQ(NULL, cmx_table_find_handle(4000));
+}
+
+TEST_F(sync, read_that_fails_leaves_no_event)
+{
+	bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
+	test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+	test_err(EAGAIN, cmx_sync_wait(self->own, CMX_RESOLVE_ROUTE, 0));
+	EXPECT_EQ(NULL, self->id->event);
+}
+
+TEST_F(sync, something_else_than_a_request)
+{
+	struct rdma_cm_id *child;
+
+	bring(self->own, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, 0);
+	test_err(EINVAL, rdma_get_request(self->id, &child));
+	ASSERT_NE(NULL, self->id->event);
+	EXPECT_EQ(RDMA_CM_EVENT_DEVICE_REMOVAL, self->id->event->event);
+	test_err(EAGAIN, rdma_get_request(self->id, &child));
+	EXPECT_EQ(NULL, self->id->event);
+}
+
+TEST_F(sync, event_in_the_id_is_not_the_users)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+
+	bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
+	test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+	test_err(EINVAL, rdmax_migrate_id(self->id, channel, self->id->event,
+					  0, NULL));
+	test_ok(rdma_migrate_id(self->id, self->id->channel));
+	EXPECT_TRUE(cmx_sync_is(self->own));
+	test_ok(rdma_migrate_id(self->id, channel));
+	EXPECT_EQ(NULL, self->id->event);
+	test_ok(rdma_migrate_id(self->id, NULL));
+	rdma_destroy_event_channel(channel);
+}
+
+enum { ROUNDS = 2000 };
+
+struct switcher {
+	pthread_t thread;
+	struct rdma_cm_id *id;
+	struct rdma_event_channel *channel;
+};
+
+static void *switch_back_and_forth(void *argument)
+{
+	struct switcher *switcher = argument;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++)
+		rdma_migrate_id(switcher->id, i & 1 ? switcher->channel : NULL);
+	return NULL;
+}
+
+/* Its own channel is where it is, whoever came last. */
+TEST_F(sync, switched_by_several_threads_at_once)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct switcher switchers[4];
+	struct cmx_channel *own;
+	int i;
+
+	fake_jitter(true);
+	for (i = 0; i < 4; i++) {
+		switchers[i].id = self->id;
+		switchers[i].channel = channel;
+		pthread_create(&switchers[i].thread, NULL, switch_back_and_forth,
+			       &switchers[i]);
+	}
+	for (i = 0; i < 4; i++)
+		pthread_join(switchers[i].thread, NULL);
+	fake_jitter(false);
+	own = self->own->own_channel;
+	EXPECT_EQ(fake_owner(self->own->handle), own ? own->fd : channel->fd);
+	EXPECT_EQ(self->id->channel, own ? &own->channel : channel);
+	if (!own)
+		test_ok(rdma_migrate_id(self->id, NULL));
+	rdma_destroy_event_channel(channel);
+}
+
+TEST_HARNESS_MAIN
