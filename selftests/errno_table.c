@@ -81,5 +81,9 @@ int main(int argc, char **argv)
 	run_part("address", table_addresses);
 	run_part("peer", table_peers);
 	run_part("wait", table_waits);
+	run_part("sync", table_sync);
+	run_part("multicast", table_multicast);
+	run_part("endpoint", table_endpoint);
+	run_part("addrinfo", table_addrinfo);
 	return 0;
 }

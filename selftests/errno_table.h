@@ -23,5 +23,10 @@ void table_options(const char *name);
 void table_addresses(const char *name);
 void table_peers(const char *name);
 void table_waits(const char *name);
+/* Synchronous ids, and what needs them. */
+void table_sync(const char *name);
+void table_multicast(const char *name);
+void table_endpoint(const char *name);
+void table_addrinfo(const char *name);
 
 #endif /* SELFTESTS_ERRNO_TABLE_H */

@@ -107,6 +107,28 @@ int event_take(struct rdma_event_channel *channel,
 	return rdma_ack_cm_event(event) ? complain("rdma_ack_cm_event") : 0;
 }
 
+static void *take(void *argument)
+{
+	struct taker *taker = argument;
+
+	taker->ret = event_take(taker->channel, taker->kind);
+	return NULL;
+}
+
+void taker_start(struct taker *taker, struct rdma_event_channel *channel,
+		 enum rdma_cm_event_type kind)
+{
+	taker->channel = channel;
+	taker->kind = kind;
+	pthread_create(&taker->thread, NULL, take, taker);
+}
+
+int taker_end(struct taker *taker)
+{
+	pthread_join(taker->thread, NULL);
+	return taker->ret;
+}
+
 uint32_t event_tag(const struct rdma_cm_event *event)
 {
 	uint32_t tag = ~0U;
@@ -166,11 +188,11 @@ struct rdma_cm_id *client_resolved(struct rdma_event_channel *channel,
 		return complain_null("rdma_create_id");
 	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)&ss, 10000))
 		return complain_null("rdma_resolve_addr");
-	if (event_take(channel, RDMA_CM_EVENT_ADDR_RESOLVED))
+	if (channel && event_take(channel, RDMA_CM_EVENT_ADDR_RESOLVED))
 		return NULL;
 	if (rdma_resolve_route(id, 10000))
 		return complain_null("rdma_resolve_route");
-	if (event_take(channel, RDMA_CM_EVENT_ROUTE_RESOLVED))
+	if (channel && event_take(channel, RDMA_CM_EVENT_ROUTE_RESOLVED))
 		return NULL;
 	return id;
 }

@@ -5,11 +5,13 @@
  * with any librdmacm.
  *
  * Unless said otherwise a function returns 0, or -1 and errno after a word on
- * standard error.  No wait is without an end.
+ * standard error.  No wait is without an end.  Where a channel may be NULL the
+ * id is a synchronous one.
  */
 #ifndef SELFTESTS_LIB_SCENE_H
 #define SELFTESTS_LIB_SCENE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -37,14 +39,28 @@ int event_expect(struct rdma_event_channel *channel,
 /* The same, and acknowledge it. */
 int event_take(struct rdma_event_channel *channel,
 	       enum rdma_cm_event_type kind);
+/*
+ * The same in a thread: with a queue pair the library answers a response when it
+ * is read, which a synchronous peer waits for.
+ */
+struct taker {
+	pthread_t thread;
+	struct rdma_event_channel *channel;
+	enum rdma_cm_event_type kind;
+	int ret;
+};
+
+void taker_start(struct taker *taker, struct rdma_event_channel *channel,
+		 enum rdma_cm_event_type kind);
+int taker_end(struct taker *taker);
 /* A number in the private data of a request or response. */
 uint32_t event_tag(const struct rdma_cm_event *event);
 
-/* A listener on a port that is chosen for it; NULL for a failure. */
+/* A listener on a port that is chosen for it; NULL for a failure.  @channel may be NULL. */
 struct rdma_cm_id *listener_open(struct rdma_event_channel *channel,
 				 const char *ip, int backlog);
 uint16_t listener_port(struct rdma_cm_id *listener);
-/* An id that has resolved address and route. */
+/* An id that has resolved address and route; @channel may be NULL. */
 struct rdma_cm_id *client_resolved(struct rdma_event_channel *channel,
 				   const char *ip, uint16_t port);
 int qp_create(struct rdma_cm_id *id);
