@@ -68,8 +68,8 @@ examples: user ## the programs in user/examples
 
 # What the targets below need from Debian; as root they install it themselves.
 packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
-	    ibverbs-providers rdmacm-utils iproute2 \
-	    gcc-multilib libc6-dev-i386
+	    ibverbs-providers rdmacm-utils perftest python3-pyverbs rdma-core \
+	    iproute2 gcc-multilib libc6-dev-i386
 
 .PHONY: prepare
 prepare:

@@ -2,96 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
 # programs.sh - Debian's own programs, unmodified, over whichever library the
-# environment gives them, inside the virtual machine.  Output: KTAP.
-#
-# Each pair of server and client must end by itself with status 0, in time, and
-# the client say that it did what it was to do.
+# environment gives them, inside the virtual machine.  Arguments: the tests to
+# run, if not all.  Output: KTAP.
 set -uo pipefail
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-n=0 failures=0
-seconds=240
-# Where everything is slow, one test with a hundred is enough.
-many=$((100 / ${UCMX_SCALE:-1}))
+# shellcheck source=selftests/programs_lib.sh
+. "$(dirname "$0")/programs_lib.sh"
 
 tests=(the_library_is_the_intended_one
 	rping_ipv4 rping_ipv6 rping_wildcard_server rping_source_address rping_external_qp
-	ucmatose_many ucmatose_options ucmatose_ipv6 ucmatose_migrate_100)
-
-main() {
-	local name start
-
-	printf 'TAP version 13\n1..%d\n' ${#tests[@]}
-	for name in "${tests[@]}"; do
-		n=$((n + 1))
-		start=$SECONDS
-		if "$name"; then
-			echo "ok $n programs.$name"
-		else
-			failures=$((failures + 1))
-			echo "not ok $n programs.$name"
-		fi
-		say "$((SECONDS - start)) s"
-	done
-	[ $failures -eq 0 ]
-}
-
-say() { echo "# $*"; }
-
-# Over ours, ours; over the system's, the system's.
-the_library_is_the_intended_one() {
-	local loaded
-
-	loaded=$(ldd "$(command -v rping)" | awk '$1 == "librdmacm.so.1" { print $3 }')
-	say "librdmacm.so.1 is $loaded"
-	[ "${loaded%/*}" = "${LD_LIBRARY_PATH:-/lib/x86_64-linux-gnu}" ]
-}
-
-# pair PORT SAYS SERVER... -- CLIENT...: run both.
-pair() {
-	local port=$1 says=$2 server=() client server_pid status
-	shift 2
-
-	while [ "$1" != -- ]; do
-		server+=("$1")
-		shift
-	done
-	shift
-	client=("$@")
-	timeout --kill-after=5 $seconds "${server[@]}" > "$work/server" 2>&1 &
-	server_pid=$!
-	if ! listens "$port" $server_pid; then
-		say "${server[*]}: does not listen"
-		kill -KILL $server_pid
-		wait $server_pid
-		show server
-		return 1
-	fi
-	timeout --kill-after=5 $seconds "${client[@]}" > "$work/client" 2>&1
-	status=$?
-	wait $server_pid
-	server_status=$?
-	if [ $status -eq 0 ] && [ $server_status -eq 0 ] && grep -q "$says" "$work/client"; then
-		return 0
-	fi
-	say "${client[*]}: status $status; ${server[*]}: status $server_status"
-	show client
-	show server
-	return 1
-}
-
-show() { sed "s/^/# $1: /" "$work/$1"; }
-
-# As the kernel says; gives up if the server is gone, or when time is over.
-listens() {
-	local end=$((SECONDS + seconds))
-
-	while [ $SECONDS -lt $end ] && [ -e "/proc/$2" ]; do
-		! rdma resource show cm_id | grep -q "state LISTEN.*:$1 " || return 0
-		sleep 0.1
-	done
-	return 1
-}
+	rping_persistent_server
+	ucmatose_many ucmatose_options ucmatose_ipv6 ucmatose_bound ucmatose_migrate_100
+	udaddy_many udaddy_ipv6 rdma_server_and_client rdma_xserver_and_xclient
+	mckey_receives mckey_send_only cmtime_many)
 
 # The last of five pings.
 ping="ping data: rdma-ping-4: "
@@ -106,6 +28,17 @@ rping_external_qp() {
 	pair 7174 "$ping" rping -s -a 192.0.2.1 -C 5 -q -- rping -c -a 192.0.2.1 -C 5 -v -q
 }
 
+# Five clients of a server that goes on and on.
+rping_persistent_server() {
+	local ends_by=TERM
+
+	pair 7174 all-five rping -s -a 192.0.2.1 -P -- bash -c "
+		for _ in 1 2 3 4 5; do
+			rping -c -a 192.0.2.1 -C 5 -v | grep -q '$ping' || exit 1
+		done
+		echo all-five"
+}
+
 done="return status 0"
 
 ucmatose_many() { pair 7471 "$done" ucmatose -c $many -- ucmatose -c $many -s 192.0.2.1; }
@@ -115,8 +48,46 @@ ucmatose_options() {
 ucmatose_ipv6() {
 	pair 7471 "$done" ucmatose -c 5 -f ip6 -b 2001:db8::1 -- ucmatose -c 5 -f ip6 -s 2001:db8::1
 }
+ucmatose_bound() {
+	pair 7555 "$done" ucmatose -c 5 -b 192.0.2.1 -p 7555 -- \
+		ucmatose -c 5 -b 192.0.2.2 -p 7555 -s 192.0.2.1
+}
 ucmatose_migrate_100() {
 	pair 7471 "$done" ucmatose -c 100 -m -- ucmatose -c 100 -m -s 192.0.2.1
 }
 
-main
+udaddy_many() { pair 7174 "$done" udaddy -c $((many / 2)) -- udaddy -c $((many / 2)) -s 192.0.2.1; }
+udaddy_ipv6() {
+	pair 7174 "$done" udaddy -c 5 -b 2001:db8::1 -- udaddy -c 5 -b 2001:db8::1 -s 2001:db8::1
+}
+
+# Synchronous ids and endpoints.
+rdma_server_and_client() {
+	local server_says="rdma_server: end 0"
+
+	pair 7471 "rdma_client: end 0" rdma_server -- rdma_client -s 192.0.2.1
+}
+# A shared receive queue; the other kind is beyond soft-RoCE.
+rdma_xserver_and_xclient() {
+	local server_says="rdma_xserver: end 0"
+
+	pair 7471 "rdma_xclient: end 0" rdma_xserver -c r -- rdma_xclient -s 192.0.2.1 -c r
+}
+
+# The receiver ends when it has all that was sent.
+mckey_receives() { multicast; }
+mckey_send_only() { multicast -o; }
+multicast() {
+	pair_when "joined dgid" "return status 0" \
+		mckey -m 239.1.1.1 -b 192.0.2.1 -- mckey -m 239.1.1.1 -b 192.0.2.2 -s "$@"
+}
+
+# Its server does not end by itself.
+cmtime_many() {
+	local ends_by=TERM
+
+	pair 7471 "^destroy  *:" cmtime -c $many -- cmtime -c $many -s 192.0.2.1
+}
+
+[ $# -eq 0 ] || tests=("$@")
+run_all programs "${tests[@]}"
