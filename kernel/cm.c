@@ -224,13 +224,16 @@ struct ucmx_cm *ucmx_cm_begin(struct ucmx_channel *channel, u32 handle)
  * @channel: the channel that the command came in on
  * @handle: the id's handle
  *
+ * A callback may give it one right now; whether that counts is for rdma_cm to
+ * say, which looks at the id's state.  No callback takes it away.
+ *
  * Return: as ucmx_cm_begin(), or -EINVAL if the id has no device yet.
  */
 struct ucmx_cm *ucmx_cm_begin_device(struct ucmx_channel *channel, u32 handle)
 {
 	struct ucmx_cm *cm = ucmx_cm_begin(channel, handle);
 
-	if (IS_ERR(cm) || cm->cm_id->device)
+	if (IS_ERR(cm) || READ_ONCE(cm->cm_id->device))
 		return cm;
 	ucmx_cm_end(cm);
 	return ERR_PTR(-EINVAL);

@@ -112,16 +112,18 @@ static int ucmx_set_path(struct ucmx_cm *cm, struct sa_path_rec *path)
 static int ucmx_set_option_path(struct ucmx_cm *cm, const void *optval,
 				u32 optlen)
 {
+	/* See ucmx_cm_begin_device(). */
+	struct ib_device *device = READ_ONCE(cm->cm_id->device);
 	const struct ib_path_rec_data *data;
 	struct sa_path_rec path, opa;
 
 	data = ucmx_find_path(optval, min_t(u32, optlen, PAGE_SIZE) /
 				      sizeof(*data));
-	if (!data || !cm->cm_id->device)
+	if (!data || !device)
 		return -EINVAL;
 	memset(&path, 0, sizeof(path));
 	ib_sa_unpack_path((void *)data->path_rec, &path);
-	if (!rdma_cap_opa_ah(cm->cm_id->device, cm->cm_id->port_num)) {
+	if (!rdma_cap_opa_ah(device, cm->cm_id->port_num)) {
 		path.rec_type = SA_PATH_REC_TYPE_IB;
 		return ucmx_set_path(cm, &path);
 	}
