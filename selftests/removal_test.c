@@ -86,6 +86,26 @@ TEST_F(removal, c14_idle_ids)
 	test_ok(cmd_bind_addr(self->source, fresh, &address));
 }
 
+/* What is left to say of it: no addresses, no paths. */
+TEST_F(removal, c16_announced_without_its_device)
+{
+	struct event ev;
+	__u32 id;
+
+	test_ok(id_resolved(self->source, ADDR1, 7, &id));
+	REMOVE();
+	test_ok(event_take(self->source, EV_DEVICE_REMOVAL, id));
+	test_ok(cmd_migrate_id_opt(self->source, id, self->target,
+				   RDMA_UCMX_ANNOUNCE, 0, 0));
+	test_ok(event_expect(self->target, EV_ARRIVED, &ev));
+	EXPECT_EQ(id, ev.head.id);
+	EXPECT_EQ(PS_TCP, ev.head.port_space);
+	EXPECT_EQ(QPT_RC, ev.head.qp_type);
+	EXPECT_EQ(0, ev.head.sections);
+	test_ok(event_ack(self->target, &ev));
+	test_ok(cmd_destroy_id(self->target, id));
+}
+
 /* The removal goes through while the migration waits, and then that does. */
 TEST_F(removal, c14_waiting_migration)
 {
