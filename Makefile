@@ -126,6 +126,10 @@ coverage: prepare user ## which lines of the module the tests reach
 	+$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
 	selftests/coverage/run
 
+.PHONY: explore
+explore: prepare ## every order of the core's steps; of any copy of it: CORE=DIR
+	selftests/explore/run --deep $(if $(CORE),--core $(CORE)) $(SCENARIOS)
+
 .PHONY: check-static
 check-static: prepare ## the checks of the sources alone
 	selftests/static
