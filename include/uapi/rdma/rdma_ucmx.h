@@ -463,6 +463,8 @@ struct rdma_ucmx_destroy_id {
  * @addr: local address
  *
  * As rdma_bind_addr(3).  EINVAL: family unknown, or the id is bound.
+ * EADDRINUSE: the port is taken.  EADDRNOTAVAIL: not an address of this
+ * machine.  ENODEV: no device has it.  EACCES: the port needs a privilege.
  */
 struct rdma_ucmx_bind_addr {
 	__u32 size;
@@ -479,7 +481,10 @@ struct rdma_ucmx_bind_addr {
  * @src_addr: local address, or family 0
  * @dst_addr: address of the peer
  *
- * As rdma_resolve_addr(3).  Causes ADDR_RESOLVED or ADDR_ERROR.
+ * As rdma_resolve_addr(3).  Causes ADDR_RESOLVED or ADDR_ERROR.  EINVAL: family
+ * unknown, or not in this state of the id.  ENETUNREACH: no way there.  Errors of
+ * the local address are as with BIND_ADDR.  ENOSPC: too many events that commands
+ * caused were not acknowledged.
  */
 struct rdma_ucmx_resolve_addr {
 	__u32 size;
@@ -497,7 +502,8 @@ struct rdma_ucmx_resolve_addr {
  * @timeout_ms: how long to try, in milliseconds
  * @reserved: zero
  *
- * As rdma_resolve_route(3).  Causes ROUTE_RESOLVED or ROUTE_ERROR.
+ * As rdma_resolve_route(3).  Causes ROUTE_RESOLVED or ROUTE_ERROR.  EINVAL: the
+ * address is not resolved, or the route is.  ENOSPC: as with RESOLVE_ADDR.
  */
 struct rdma_ucmx_resolve_route {
 	__u32 size;
@@ -514,7 +520,8 @@ struct rdma_ucmx_resolve_route {
  *           for the limit
  * @reserved: zero
  *
- * As rdma_listen(3).  Causes a CONNECT_REQUEST for every request.
+ * As rdma_listen(3).  Causes a CONNECT_REQUEST for every request.  EINVAL: not in
+ * this state of the id.  EADDRINUSE: another id is bound to the port.
  */
 struct rdma_ucmx_listen {
 	__u32 size;
@@ -531,7 +538,8 @@ struct rdma_ucmx_listen {
  * @ece: ECE options to offer
  *
  * As rdma_connect(3).  Causes CONNECT_RESPONSE, ESTABLISHED, CONNECT_ERROR,
- * UNREACHABLE or REJECTED.
+ * UNREACHABLE or REJECTED.  EINVAL: the parameters are not valid, or the route is
+ * not resolved.  ENOSPC: as with RESOLVE_ADDR.
  */
 struct rdma_ucmx_connect {
 	__u32 size;
@@ -551,8 +559,8 @@ struct rdma_ucmx_connect {
  *
  * As rdma_accept(3).  From a success on, the passive side's id is claimed: its
  * events are delivered, those that came before included.  EINVAL: there is no
- * request or response to accept.  What rdma_cm fails to accept, for want of
- * memory too, it has rejected.
+ * request or response to accept.  ENOSPC: as with RESOLVE_ADDR.  What rdma_cm
+ * fails to accept, for want of memory too, it has rejected.
  */
 struct rdma_ucmx_accept {
 	__u32 size;
@@ -594,7 +602,7 @@ struct rdma_ucmx_reject {
  * @size: sizeof(struct rdma_ucmx_disconnect)
  * @id: handle of the id
  *
- * As rdma_disconnect(3).
+ * As rdma_disconnect(3).  EINVAL: there is no connection, nor an attempt at one.
  */
 struct rdma_ucmx_disconnect {
 	__u32 size;
@@ -608,7 +616,7 @@ struct rdma_ucmx_disconnect {
  * @event: enum ib_event_type
  * @reserved: zero
  *
- * As rdma_notify(3).
+ * As rdma_notify(3).  EINVAL: there is no connection, nor an attempt at one.
  */
 struct rdma_ucmx_notify {
 	__u32 size;
@@ -749,7 +757,8 @@ struct rdma_ucmx_id_info {
  * @ids: address of an array of struct rdma_ucmx_id_info
  *
  * List this channel's ids by rising handle.  Returns how many were written;
- * fewer than @count means that there are no more.
+ * fewer than @count means that there are no more.  EINVAL: @count or @info_size
+ * is too small.  E2BIG: @info_size is larger than a page.
  */
 struct rdma_ucmx_list_ids {
 	__u32 size;
@@ -859,7 +868,7 @@ struct rdma_ucmx_write_event {
  *
  * As rdma_join_multicast_ex(3).  Causes MULTICAST_JOIN or MULTICAST_ERROR, of
  * the id and of the group.  EADDRINUSE: the id has joined it already.  EINVAL:
- * unknown family or join state, no device.
+ * unknown family or join state, no device.  ENOSPC: too many groups.
  */
 struct rdma_ucmx_join_mcast {
 	__u32 size;
