@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "scene.h"
 #include "test.h"
@@ -160,6 +161,35 @@ TEST_F(connect, c04_request)
 	/* It is the listener's event, the child has none. */
 	test_err(EINVAL, cmd_ack(self->server, ev.head.id, 1));
 	test_ok(cmd_ack(self->server, self->listener, 1));
+}
+
+/* ECE options go there with the request, and come back with the answer. */
+TEST_F(connect, c04_ece)
+{
+	struct rdma_ucmx_connect request = {
+		.size = sizeof(request), .conn_param = conn_param(),
+		.ece = { .vendor_id = 0x15b3, .attr_mod = 0x80000001 },
+	};
+	struct rdma_ucmx_accept answer = {
+		.size = sizeof(answer), .conn_param = conn_param(),
+		.ece = { .vendor_id = 0x15b3, .attr_mod = 1 },
+	};
+	struct event ev;
+
+	test_ok(id_resolved(self->client, variant->dst, self->port, &request.id));
+	test_ok(cmd_resolve_route(self->client, request.id));
+	test_ok(event_take(self->client, EV_ROUTE_RESOLVED, request.id));
+	test_ok(ioctl(self->client, RDMA_UCMX_CONNECT, &request));
+	test_ok(event_expect(self->server, EV_CONNECT_REQUEST, &ev));
+	EXPECT_EQ(0x15b3, ev.head.ece.vendor_id);
+	EXPECT_EQ(0x80000001, ev.head.ece.attr_mod);
+	test_ok(event_ack(self->server, &ev));
+	answer.id = ev.head.id;
+	test_ok(ioctl(self->server, RDMA_UCMX_ACCEPT, &answer));
+	test_ok(event_expect(self->client, EV_CONNECT_RESPONSE, &ev));
+	EXPECT_EQ(0x15b3, ev.head.ece.vendor_id);
+	EXPECT_EQ(1, ev.head.ece.attr_mod);
+	test_ok(event_ack(self->client, &ev));
 }
 
 /* The whole life of a connection, all private data in between. */
@@ -413,48 +443,6 @@ TEST(c03_backlog)
 		EXPECT_EQ(i + 1, ev.head.seq);
 		test_ok(event_ack(server, &ev));
 	}
-}
-
-/* Unconnected ids: the other section, with both sides' private data. */
-TEST(c04_unconnected)
-{
-	struct rdma_ucmx_addr local = addr(ADDR1, 0), dst;
-	struct rdma_ucmx_conn_param param = conn_param_tagged(77);
-	int server = channel_open(), client = channel_open();
-	struct rdma_ucmx_query query;
-	__u32 listener, id, tag;
-	struct event ev;
-
-	ASSERT_LE(0, server);
-	ASSERT_LE(0, client);
-	test_ok(cmd_create_id(server, PS_UDP, 0, &listener));
-	test_ok(cmd_bind_addr(server, listener, &local));
-	test_ok(cmd_listen(server, listener, 1));
-	test_ok(cmd_query(server, listener, &query));
-	dst = addr(ADDR1, addr_port(&query.out_route.src_addr));
-	test_ok(cmd_create_id(client, PS_UDP, 0, &id));
-	test_ok(cmd_resolve_addr(client, id, NULL, &dst));
-	test_ok(event_take(client, EV_ADDR_RESOLVED, id));
-	test_ok(cmd_resolve_route(client, id));
-	test_ok(event_take(client, EV_ROUTE_RESOLVED, id));
-	test_ok(cmd_connect(client, id, &param));
-	test_ok(event_expect(server, EV_CONNECT_REQUEST, &ev));
-	EXPECT_TRUE(ev.head.sections & RDMA_UCMX_EVENT_UD);
-	EXPECT_FALSE(ev.head.sections & RDMA_UCMX_EVENT_CONN);
-	ASSERT_LE(sizeof(tag), ev.ud.private_data_len);
-	memcpy(&tag, ev.ud.private_data, sizeof(tag));
-	EXPECT_EQ(77, tag);
-	test_ok(event_ack(server, &ev));
-	param = conn_param_tagged(78);
-	test_ok(cmd_accept(server, ev.head.id, 0, &param));
-	test_ok(event_expect(client, EV_ESTABLISHED, &ev));
-	EXPECT_EQ(param.qp_num, ev.ud.qp_num);
-	ASSERT_LE(sizeof(tag), ev.ud.private_data_len);
-	memcpy(&tag, ev.ud.private_data, sizeof(tag));
-	EXPECT_EQ(78, tag);
-	test_ok(event_ack(client, &ev));
-	close(server);
-	close(client);
 }
 
 TEST_HARNESS_MAIN

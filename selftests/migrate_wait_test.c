@@ -131,21 +131,36 @@ TEST_F(wait, c13_acknowledged_on_the_target)
 TEST_F(wait, c12_commands_meanwhile)
 {
 	struct rdma_ucmx_query query;
+	struct rdma_ucmx_qp_attr attr;
+	__u8 tos = 8;
+	__u32 len = sizeof(tos);
 	struct rdma_ucmx_conn_param param = conn_param();
 	struct event ev;
 
 	START();
 	test_ok(cmd_query(self->source, self->id, &query));
 	test_err(ENOENT, cmd_query(self->target, self->id, &query));
+	test_ok(cmd_init_qp_attr(self->source, self->id, 1, &attr));
+	test_ok(cmd_set_option(self->source, self->id, 0, 0, &tos, sizeof(tos)));
+	tos = 0;
+	test_ok(cmd_get_option(self->source, self->id, 0, 0, &tos, &len));
+	EXPECT_EQ(8, tos);
+	test_err(ENOENT, cmd_adopt_id(self->target, self->id, 13));
+	test_ok(cmd_adopt_id(self->source, self->id, 12));
 	/* Nobody listens: one event more, in its place. */
 	test_ok(cmd_connect(self->source, self->id, &param));
 	ASSERT_TRUE(wait_until(id_has_pending(self->source, self->id, 2)));
+	test_ok(cmd_write_event(self->source, self->id, EV_USER, 0, 5));
 	ASSERT_FALSE(call_returned(&self->call));
 	test_ok(cmd_ack(self->source, self->id, 1));
 	test_ok(call_result(&self->call));
 	EXPECT_MOVED();
 	test_ok(event_expect(self->target, EV_REJECTED, &ev));
 	EXPECT_EQ(3, ev.head.seq);
+	EXPECT_EQ(12, ev.head.cookie);
+	test_ok(event_expect(self->target, EV_USER, &ev));
+	EXPECT_EQ(4, ev.head.seq);
+	EXPECT_EQ(5, ev.arg);
 }
 
 /* C7: what came meanwhile stays with the id, too. */

@@ -46,6 +46,7 @@ FIXTURE_TEARDOWN(removal)
 	struct rdma_ucmx_addr _addr = addr(ADDR1, 7);			\
 	struct rdma_ucmx_qp_attr _attr;					\
 	struct rdma_ucmx_query _query;					\
+	__u32 _len = 1, _group;						\
 	__u8 _tos = 0;							\
 									\
 	EXPECT_TRUE(id_has_state(fd, id, RDMA_UCMX_ID_GONE));		\
@@ -61,6 +62,13 @@ FIXTURE_TEARDOWN(removal)
 	test_err(ENXIO, cmd_query(fd, id, &_query));			\
 	test_err(ENXIO, cmd_init_qp_attr(fd, id, 1, &_attr));		\
 	test_err(ENXIO, cmd_set_option(fd, id, 0, 0, &_tos, 1));	\
+	test_err(ENXIO, cmd_get_option(fd, id, 0, 0, &_tos, &_len));	\
+	test_err(ENXIO, cmd_adopt_id(fd, id, 1));			\
+	test_err(ENXIO, cmd_write_event(fd, id, EV_USER, 0, 0));	\
+	test_err(ENXIO, cmd_join_mcast(fd, id, &_addr,			\
+				       RDMA_UCMX_JOIN_FULL_MEMBER, 0,	\
+				       &_group));			\
+	test_err(ENXIO, cmd_leave_mcast(fd, id, 1));			\
 } while (0)
 
 TEST_F(removal, c14_idle_ids)
@@ -168,6 +176,37 @@ TEST_F(removal, c14_waiting_destroy)
 	test_ok(cmd_ack(self->source, id, 1));
 	test_ok(call_result(&call));
 	EXPECT_EQ(0, channel_ids(self->source));
+}
+
+/* A wait for a group's event: it has been left, and only that is waited for. */
+static int run_leave(struct call *call)
+{
+	/* The group's number travels as "target". */
+	return cmd_leave_mcast(call->fd, call->id, call->target);
+}
+
+TEST_F(removal, c14_waiting_leave)
+{
+	struct rdma_ucmx_addr local = addr(ADDR1, 0), many = addr("239.1.1.1", 0);
+	struct call call = { .fd = self->source };
+	struct event ev;
+	__u32 group;
+
+	test_ok(cmd_create_id(self->source, PS_UDP, 0, &call.id));
+	test_ok(cmd_bind_addr(self->source, call.id, &local));
+	test_ok(cmd_join_mcast(self->source, call.id, &many,
+			       RDMA_UCMX_JOIN_FULL_MEMBER, 0, &group));
+	test_ok(event_expect(self->source, EV_MULTICAST_JOIN, &ev));
+	call.target = group;
+	call_start(&call, run_leave);
+	ASSERT_TRUE(wait_until(call_blocked(&call)));
+	REMOVE();
+	ASSERT_FALSE(call_returned(&call));
+	test_ok(event_ack(self->source, &ev));
+	test_ok(call_result(&call));
+	test_ok(event_take(self->source, EV_DEVICE_REMOVAL, call.id));
+	test_err(ENXIO, cmd_leave_mcast(self->source, call.id, group));
+	test_ok(cmd_destroy_id(self->source, call.id));
 }
 
 TEST_F(removal, c14_connection)

@@ -84,6 +84,28 @@ TEST_F(sequence, seq02_ids_that_were_moved_or_destroyed)
 	EVERY(ENOENT, self->fd, self->id);
 }
 
+/* Of an id that is dying only its events and its end are left. */
+TEST_F(sequence, seq02_dying_ids)
+{
+	__u32 id;
+
+	test_ok(id_with_outstanding(self->fd, &id));
+	test_err(ETIMEDOUT, cmd_destroy_id_opt(self->fd, id, 0, 1, 0));
+	for (unsigned int i = 0; i < num_every; i++) {
+		if (!strcmp(every_command[i].name, "acknowledge"))
+			continue;
+		errno = 0;
+		EXPECT_EQ(-1, every_command[i].run(self->fd, id));
+		EXPECT_EQ(strcmp(every_command[i].name, "destroy") ? ENOENT :
+			  ETIMEDOUT, errno) {
+			TH_LOG("%s", every_command[i].name);
+		}
+	}
+	EVERY(ENOENT, self->other, id);
+	test_ok(cmd_ack(self->fd, id, 1));
+	EVERY(ENOENT, self->fd, id);
+}
+
 /* As long as the family says, and whatever lies behind it. */
 TEST_F(sequence, seq08_families_and_lengths)
 {
