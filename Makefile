@@ -98,21 +98,22 @@ check: vm-modules examples ## all tests: sources, KUnit, VM, programs
 # does no harm: only differences of it are looked at.
 SECONDS ?= 600
 hostile_kernel := $(if $(filter file,$(origin KERNEL)),debug,$(KERNEL))
-define run-hostile
+run-hostile = selftests/vm/run --kernel $(hostile_kernel) --over stock \
+	--timeout $$(($(SECONDS) + 660)) -- \
+	env UCMX_SECONDS=$(SECONDS) UCMX_SEED=$(SEED) \
+	selftests/run-in-vm.sh $(1)=$$(($(SECONDS) + 600))
+
+.PHONY: build-hostile
+build-hostile: prepare
 	+$(MAKE) --no-print-directory vm-module KERNEL=$(hostile_kernel)
 	+$(MAKE) -C selftests
-	selftests/vm/run --kernel $(hostile_kernel) --over stock \
-		--timeout $$(($(SECONDS) + 660)) -- \
-		env UCMX_SECONDS=$(SECONDS) UCMX_SEED=$(SEED) \
-		selftests/run-in-vm.sh $(1)=$$(($(SECONDS) + 600))
-endef
 
 .PHONY: fuzz
-fuzz: prepare ## a random walk over the commands; SECONDS=, SEED= to repeat one
+fuzz: build-hostile ## a random walk over the commands; SECONDS=, SEED= to repeat one
 	$(call run-hostile,walk_test)
 
 .PHONY: soak
-soak: prepare ## many processes and an account of every event; SECONDS=, KERNEL=debug|kcsan
+soak: build-hostile ## many processes and an account of every event; SECONDS=, KERNEL=debug|kcsan
 	$(call run-hostile,soak)
 
 .PHONY: mutants
