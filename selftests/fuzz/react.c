@@ -30,23 +30,23 @@ static void on_request(struct channel channel, const struct event *ev)
 	__u32 child = ev->head.id;
 
 	id_note(child, channel.number);
-	switch (draw(8)) {
-	case 0:
+	switch (draw(10)) {
+	case 0 ... 1:
 		cmd_reject(channel.fd, child, one_in(2) ? 0 : RDMA_UCMX_REJECT_ECE, "", 0);
 		return;
-	case 1:
+	case 2:
 		cmd_adopt_id(channel.fd, child, draw64());
 		return;
-	case 2:
+	case 3:
 		cmd_migrate_id_cookie(channel.fd, child, draw_channel().fd, draw64());
 		return;
-	case 3:
+	case 4:
 		return;
 	default:
 		if (cmd_accept(channel.fd, child, draw64(), &param))
 			return;
 		/* As if data had come before the peer's confirmation. */
-		if (one_in(4))
+		if (one_in(2))
 			cmd_notify(channel.fd, child, 4);
 	}
 }

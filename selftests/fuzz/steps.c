@@ -172,9 +172,9 @@ static void step_client(void)
 		cmd_resolve_addr(channel.fd, id, NULL, &dst);
 }
 
-static void step_listener(void)
+/* 0, or the port that it listens on. */
+static __u16 listener(struct channel channel)
 {
-	struct channel channel = draw_channel();
 	struct rdma_ucmx_addr any = addr(one_in(2) ? "0.0.0.0" : ADDR1, 0);
 	struct rdma_ucmx_query query;
 	__u32 id;
@@ -183,8 +183,28 @@ static void step_listener(void)
 	    cmd_bind_addr(channel.fd, id, &any) ||
 	    cmd_listen(channel.fd, id, draw(4)) ||
 	    cmd_query(channel.fd, id, &query))
-		return;
-	port_note(addr_port(&query.out_route.src_addr));
+		return 0;
+	return addr_port(&query.out_route.src_addr);
+}
+
+static void step_listener(void)
+{
+	__u16 port = listener(draw_channel());
+
+	if (port)
+		port_note(port);
+}
+
+/* A client whose listener is there, so that they come together more often. */
+static void step_pair(void)
+{
+	struct channel channel = draw_channel();
+	__u16 port = listener(channel);
+	struct rdma_ucmx_addr dst = addr(ADDR1, port);
+	__u32 id;
+
+	if (port && !create(channel, PS_TCP, &id))
+		cmd_resolve_addr(channel.fd, id, NULL, &dst);
 }
 
 static void step_member(void)
@@ -384,8 +404,8 @@ static const struct {
 	unsigned int weight;
 	void (*run)(void);
 } steps[] = {
-	{ 4, step_open },
-	{ 2, step_close },
+	{ 2, step_open },
+	{ 1, step_close },
 	{ 2, step_dup },
 	{ 2, step_blocking },
 	{ 1, step_shutdown },
@@ -395,8 +415,9 @@ static const struct {
 	{ 1, step_info },
 	{ 4, step_list },
 	{ 4, step_create },
-	{ 12, step_client },
-	{ 4, step_listener },
+	{ 6, step_client },
+	{ 2, step_listener },
+	{ 8, step_pair },
 	{ 2, step_member },
 	{ 24, step_any },
 	{ 3, step_option },
