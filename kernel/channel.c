@@ -171,6 +171,7 @@ struct ucmx_channel *ucmx_channel_create(void)
 	INIT_LIST_HEAD(&channel->events);
 	INIT_LIST_HEAD(&channel->ids);
 	init_waitqueue_head(&channel->wait);
+	init_waitqueue_head(&channel->turn);
 	mutex_init(&channel->read_mutex);
 	atomic_set(&channel->n_ids, 0);
 	refcount_set(&channel->ref, 1);

@@ -32,6 +32,7 @@ struct ucmx_user;
  * @events: pending events that may be read, in order of arrival (@lock)
  * @ids: ids owned (@lock)
  * @wait: readers and pollers; woken under @lock
+ * @turn: who waits for @read_mutex
  * @n_pending: events on @events (@lock)
  * @n_outstanding: outstanding events of the ids owned (@lock)
  * @contended: a non-blocking reader was turned away by @read_mutex (@lock)
@@ -50,6 +51,7 @@ struct ucmx_channel {
 	struct list_head events;
 	struct list_head ids;
 	wait_queue_head_t wait;
+	wait_queue_head_t turn;
 	u32 n_pending;
 	u32 n_outstanding;
 	bool contended;

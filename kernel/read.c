@@ -212,20 +212,34 @@ static bool ucmx_channel_readable(struct ucmx_channel *channel)
 	return readable;
 }
 
+/* Whether the wait for one's turn to read is over. */
+static bool ucmx_channel_try_read(struct ucmx_channel *channel, bool *locked)
+{
+	*locked = mutex_trylock(&channel->read_mutex);
+	return *locked || READ_ONCE(channel->shut_down);
+}
+
 /*
  * A non-blocking reader does not wait for another one's copy.  It leaves word,
  * and is told when there is still something to read afterwards.  Whoever holds
  * the mutex looks for the word after it has let go; so trying again after
- * leaving it cannot miss.  Nobody waits for a copy only to be turned away; who
- * looks just before the channel is shut down is woken by that.
+ * leaving it cannot miss.
+ *
+ * Who waits for a copy, which may take for ever, is told of a shutdown.
  */
 static int ucmx_channel_lock_read(struct ucmx_channel *channel, bool nonblock)
 {
+	bool locked = false;
+
 	if (READ_ONCE(channel->shut_down))
 		return -ESHUTDOWN;
-	if (!nonblock)
-		return mutex_lock_interruptible(&channel->read_mutex) ?
-			-ERESTARTSYS : 0;
+	if (!nonblock) {
+		if (wait_event_interruptible_exclusive(channel->turn,
+						       ucmx_channel_try_read(channel,
+									     &locked)))
+			return -ERESTARTSYS;
+		return locked ? 0 : -ESHUTDOWN;
+	}
 	if (mutex_trylock(&channel->read_mutex))
 		return 0;
 	spin_lock(&channel->lock);
@@ -237,6 +251,7 @@ static int ucmx_channel_lock_read(struct ucmx_channel *channel, bool nonblock)
 static void ucmx_channel_unlock_read(struct ucmx_channel *channel)
 {
 	mutex_unlock(&channel->read_mutex);
+	wake_up(&channel->turn);
 	spin_lock(&channel->lock);
 	if (channel->contended) {
 		channel->contended = false;
@@ -309,6 +324,7 @@ void ucmx_channel_shut_down(struct ucmx_channel *channel)
 	spin_lock(&channel->lock);
 	WRITE_ONCE(channel->shut_down, true);
 	wake_up_all(&channel->wait);
+	wake_up_all(&channel->turn);
 	spin_unlock(&channel->lock);
 }
 

@@ -105,11 +105,13 @@ static void readers_in_line_are_turned_away(struct kunit *test)
 		FAKE_UNTIL(w, fake_sleeps(reader[i]));
 	}
 	ucmx_channel_shut_down(w->source);
+	for (i = 0; i < 2; i++) {
+		FAKE_UNTIL(w, fake_done(reader[i]));
+		KUNIT_EXPECT_EQ(test, (long)-ESHUTDOWN, fake_join(reader[i]));
+	}
 	complete(&stuck->buf->go);
 	KUNIT_EXPECT_EQ(test, (long)sizeof(struct rdma_ucmx_event),
 			fake_join(stuck));
-	for (i = 0; i < 2; i++)
-		KUNIT_EXPECT_EQ(test, (long)-ESHUTDOWN, fake_join(reader[i]));
 	KUNIT_EXPECT_EQ(test, 2u, w->source->n_pending);
 }
 

@@ -46,12 +46,12 @@ bool x_signal_pending(void);
 #define wake_up_interruptible(q)	x_wake(q, TASK_INTERRUPTIBLE, 1, HERE)
 #define schedule()			((void)x_sleep(false, 0, HERE))
 
-#define wait_event_interruptible(q, condition) ({			\
+#define x_wait_interruptible(q, condition, exclusive) ({		\
 	DEFINE_WAIT(entry_);						\
 	int err_ = 0;							\
 									\
 	while (!(condition)) {						\
-		prepare_to_wait(&(q), &entry_, TASK_INTERRUPTIBLE);	\
+		x_prepare(&(q), &entry_, TASK_INTERRUPTIBLE, exclusive, HERE); \
 		if (condition)						\
 			break;						\
 		if (x_signal_pending()) {				\
@@ -63,6 +63,10 @@ bool x_signal_pending(void);
 	finish_wait(&(q), &entry_);					\
 	err_;								\
 })
+#define wait_event_interruptible(q, condition)				\
+	x_wait_interruptible(q, condition, false)
+#define wait_event_interruptible_exclusive(q, condition)		\
+	x_wait_interruptible(q, condition, true)
 #define wait_event(q, condition) do {					\
 	DEFINE_WAIT(entry_);						\
 									\
