@@ -237,6 +237,16 @@ const struct scenario more_scenarios[] = {
 			{ { READ(0), LEAVE(A, 0, 0, | HELD), ACK(0) } },
 			{ { LEAVE(A, 0, 0, | BY_1), LEAVE(A, 0, 0, | NONBLOCK) } },
 			{ { READ(0), ACK(0) } },
+		},
+	}, {
+		.name = "group_destroyed",
+		.about = "the id goes while its group is left by two",
+		.channels = 1,
+		.signals = 1,
+		.prepare = { NEW(A, 0), JOIN(A, 0, 0), GROUP_EVENT(A, 0, 1) },
+		.cast = {
+			{ { READ(0), LEAVE(A, 0, 0, | HELD), ACK(0) } },
+			{ { LEAVE(A, 0, 0) } },
 			{ { DESTROY(A, 0) } },
 		},
 	}, {
