@@ -157,10 +157,17 @@ const struct every every_command[] = {
 
 const unsigned int num_every = ARRAY_LEN(every_command);
 
+static bool channel_is_empty(int fd)
+{
+	struct rdma_ucmx_info info;
+
+	return !cmd_info(fd, &info) && !info.out_ids && !info.out_pending &&
+	       !info.out_outstanding;
+}
+
 int channel_clear(int fd)
 {
 	struct rdma_ucmx_id_info ids[64];
-	struct rdma_ucmx_info info;
 	int i, n;
 
 	while ((n = cmd_list_ids(fd, 0, ids, ARRAY_LEN(ids))) > 0) {
@@ -171,10 +178,13 @@ int channel_clear(int fd)
 				return -1;
 		}
 	}
-	if (n || cmd_info(fd, &info))
+	if (n)
 		return -1;
+	/* A request that nobody read goes a moment after its listener. */
+	if (wait_until(channel_is_empty(fd)))
+		return 0;
 	errno = EBUSY;
-	return info.out_ids || info.out_pending || info.out_outstanding ? -1 : 0;
+	return -1;
 }
 
 /*
