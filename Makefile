@@ -88,11 +88,18 @@ demo: prepare ## show what migration does, over soft-RoCE in a VM
 	+@$(MAKE) -s --no-print-directory examples
 	@user/examples/demo
 
-.PHONY: check
-check: vm-modules examples ## all tests: sources, KUnit, VM, programs
+.PHONY: tests
+tests: vm-modules examples
 	+$(MAKE) -C selftests
 	+$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
+
+.PHONY: check
+check: tests ## all tests: sources, KUnit, VM, programs
 	selftests/check
+
+.PHONY: check-long
+check-long: tests ## tests that "check" has no time for
+	selftests/check --long
 
 # Hostile use, for as long as is said; SECONDS is a variable of bash, too, which
 # does no harm: only differences of it are looked at.
