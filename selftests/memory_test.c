@@ -126,23 +126,33 @@ static int fill_in_group(int tell, int hear)
 	return wait_for(hear) ? 1 : 0;
 }
 
+/*
+ * A process in the group fills a channel; what the group paid for before and
+ * after.  More than 1 KiB for an id and its events.
+ */
+static int group_fills(FIXTURE_DATA(memory) *self, long long *before,
+		       long long *full)
+{
+	self->child = fork();
+	if (!self->child)
+		_exit(fill_in_group(self->tell[1], self->hear[0]));
+	close(self->tell[1]);
+	if (self->child < 0 || wait_for(self->tell[0]))
+		return -1;
+	*before = group_slab();
+	go_on(self->hear[1]);
+	if (*before < 0 || wait_for(self->tell[0]) ||
+	    !wait_until(group_slab() - *before >= MANY * 1024))
+		return -1;
+	*full = group_slab();
+	return 0;
+}
+
 TEST_F(memory, c19_is_charged_to_the_caller)
 {
 	long long before, full;
 
-	self->child = fork();
-	if (!self->child)
-		_exit(fill_in_group(self->tell[1], self->hear[0]));
-	ASSERT_LT(0, self->child);
-	close(self->tell[1]);
-	test_ok(wait_for(self->tell[0]));
-	before = group_slab();
-	ASSERT_LE(0, before);
-	go_on(self->hear[1]);
-	test_ok(wait_for(self->tell[0]));
-	/* More than 1 KiB for an id and its events. */
-	EXPECT_TRUE(wait_until(group_slab() - before >= MANY * 1024));
-	full = group_slab();
+	test_ok(group_fills(self, &before, &full));
 	TH_LOG("%lld bytes before, %lld with %d ids", before, full, MANY);
 	go_on(self->hear[1]);
 	test_ok(wait_for(self->tell[0]));
@@ -157,18 +167,7 @@ TEST_F(memory, c19_is_paid_back_by_the_killed)
 {
 	long long before, full;
 
-	self->child = fork();
-	if (!self->child)
-		_exit(fill_in_group(self->tell[1], self->hear[0]));
-	ASSERT_LT(0, self->child);
-	close(self->tell[1]);
-	test_ok(wait_for(self->tell[0]));
-	before = group_slab();
-	ASSERT_LE(0, before);
-	go_on(self->hear[1]);
-	test_ok(wait_for(self->tell[0]));
-	EXPECT_TRUE(wait_until(group_slab() - before >= MANY * 1024));
-	full = group_slab();
+	test_ok(group_fills(self, &before, &full));
 	test_ok(kill(self->child, SIGKILL));
 	EXPECT_TRUE(wait_until(group_slab() < (full - before) / 10));
 	test_err(EPROTO, memory_child_ends(self));
