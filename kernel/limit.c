@@ -9,7 +9,7 @@
  * ids: whoever opened a channel and gave it away has said yes to that.
  *
  * Locking: counts are atomic; the table of users has a lock of its own, inside
- * of all others, which only opening a channel and the last reference to a user
+ * of all others, which only opening a channel and giving up its last reference
  * take.
  */
 #include <linux/hashtable.h>
