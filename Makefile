@@ -69,7 +69,7 @@ examples: user ## the programs in user/examples
 # What the targets below need from Debian; as root they install it themselves.
 packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
 	    ibverbs-providers rdmacm-utils perftest python3-pyverbs rdma-core \
-	    iproute2 gcc-multilib libc6-dev-i386
+	    iproute2 gcc-multilib libc6-dev-i386 pkg-config libcap2-bin mandoc
 
 .PHONY: prepare
 prepare:
@@ -142,21 +142,16 @@ explore: prepare ## every order of the core's steps; of any copy of it: CORE=DIR
 check-static: prepare ## the checks of the sources alone
 	selftests/static
 
-PREFIX ?= /usr/local
-libdir ?= $(PREFIX)/lib
-includedir ?= $(PREFIX)/include
-
 .PHONY: install
-install: user ## install library and headers; DESTDIR, PREFIX, libdir
-	install -d $(DESTDIR)$(libdir) $(DESTDIR)$(libdir)/rdma_ucmx \
-		$(DESTDIR)$(includedir)/rdma
-	install -m 755 $(build)/user/librdmacmx.so.1 $(DESTDIR)$(libdir)
-	ln -sfn librdmacmx.so.1 $(DESTDIR)$(libdir)/librdmacmx.so
-	ln -sfn ../librdmacmx.so.1 $(DESTDIR)$(libdir)/rdma_ucmx/librdmacm.so.1
-	install -m 644 include/uapi/rdma/rdma_ucmx.h \
-		user/include/rdma/rdma_cmx.h $(DESTDIR)$(includedir)/rdma
-	@if [ -z "$(DESTDIR)" ] && [ -w /etc/ld.so.cache ]; then ldconfig; \
+install: user ## install library, headers, manual; DESTDIR, PREFIX, libdir, ...
+	+$(MAKE) -C user O=$(build)/user install
+	@if [ -z "$(DESTDIR)" ] && [ -w /etc/ld.so.cache ]; then \
+		PATH=$$PATH:/sbin ldconfig; \
 	else echo "then, where it is installed: ldconfig"; fi
+
+.PHONY: uninstall
+uninstall: ## remove what "install" installed, with the same variables
+	+$(MAKE) -C user O=$(build)/user uninstall
 
 .PHONY: modules_install
 modules_install: modules ## install rdma_ucmx.ko for KDIR; INSTALL_MOD_PATH

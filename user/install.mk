@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Where the library's results go, with the usual variables:
+#
+#   libdir                  librdmacmx.so.1, and the link for -lrdmacmx
+#   libdir/rdma_ucmx        the library once more, as librdmacm.so.1
+#   libdir/pkgconfig        librdmacmx.pc
+#   includedir/rdma         <rdma/rdma_cmx.h>, <rdma/rdma_ucmx.h>
+#   bindir                  rdmacmx-run
+#   mandir                  the manual
+#
+# DESTDIR goes before all of them, and into none of the files.
+
+PREFIX ?= /usr/local
+prefix ?= $(PREFIX)
+exec_prefix ?= $(prefix)
+bindir ?= $(exec_prefix)/bin
+libdir ?= $(exec_prefix)/lib
+includedir ?= $(prefix)/include
+datarootdir ?= $(prefix)/share
+mandir ?= $(datarootdir)/man
+pkgconfigdir ?= $(libdir)/pkgconfig
+privatedir := $(libdir)/rdma_ucmx
+INSTALL ?= install
+
+VERSION := 1.0
+HEADERS := $(HERE)include/rdma/rdma_cmx.h \
+	   $(HERE)../include/uapi/rdma/rdma_ucmx.h
+PAGES := $(wildcard $(HERE)man/*.[1-9])
+
+# fill-in: what is known only when it is installed.
+fill-in = sed -e 's|@privatedir@|$(privatedir)|' -e 's|@prefix@|$(prefix)|' \
+	-e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' \
+	-e 's|@version@|$(VERSION)|'
+
+# names PAGE: what else a page describes, by its NAME section.
+names = sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([^ ,]*\).*/\1/p' $(1)
+
+install: all
+	@for folder in $(bindir) $(libdir) $(includedir) $(mandir) $(pkgconfigdir); do \
+		case $$folder in \
+		/*) ;; \
+		*) echo "$$folder is no absolute path" >&2; exit 1 ;; \
+		esac; \
+	done
+	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(privatedir) \
+		$(DESTDIR)$(pkgconfigdir) $(DESTDIR)$(includedir)/rdma
+	$(INSTALL) -m 755 $(O)/librdmacmx.so.1 $(DESTDIR)$(libdir)
+	ln -sfn librdmacmx.so.1 $(DESTDIR)$(libdir)/librdmacmx.so
+	ln -sfn ../librdmacmx.so.1 $(DESTDIR)$(privatedir)/librdmacm.so.1
+	$(INSTALL) -m 644 $(HEADERS) $(DESTDIR)$(includedir)/rdma
+	$(fill-in) $(HERE)librdmacmx.pc.in > $(DESTDIR)$(pkgconfigdir)/librdmacmx.pc
+	chmod 644 $(DESTDIR)$(pkgconfigdir)/librdmacmx.pc
+	$(fill-in) $(HERE)rdmacmx-run.in > $(DESTDIR)$(bindir)/rdmacmx-run
+	chmod 755 $(DESTDIR)$(bindir)/rdmacmx-run
+	@for page in $(PAGES); do \
+		section=$${page##*.}; \
+		folder=$(DESTDIR)$(mandir)/man$$section; \
+		echo "installing $${page##*/} in $$folder"; \
+		$(INSTALL) -d $$folder && $(INSTALL) -m 644 $$page $$folder || exit; \
+		for name in $$($(call names,$$page)); do \
+			[ $$name.$$section = $${page##*/} ] || \
+				ln -sfn $${page##*/} $$folder/$$name.$$section || exit; \
+		done; \
+	done
+
+uninstall:
+	rm -f $(DESTDIR)$(bindir)/rdmacmx-run $(DESTDIR)$(libdir)/librdmacmx.so \
+		$(DESTDIR)$(libdir)/librdmacmx.so.1 \
+		$(DESTDIR)$(privatedir)/librdmacm.so.1 \
+		$(DESTDIR)$(pkgconfigdir)/librdmacmx.pc \
+		$(addprefix $(DESTDIR)$(includedir)/rdma/,$(notdir $(HEADERS)))
+	@for page in $(PAGES); do \
+		for name in $$($(call names,$$page)); do \
+			rm -f $(DESTDIR)$(mandir)/man$${page##*.}/$$name.$${page##*.}; \
+		done; \
+	done
+	if [ -d $(DESTDIR)$(privatedir) ]; then rmdir $(DESTDIR)$(privatedir); fi
