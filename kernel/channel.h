@@ -161,8 +161,26 @@ int ucmx_event_write(struct ucmx_channel *channel, struct ucmx_id *id,
 int ucmx_request_raise(struct ucmx_id *listener, struct ucmx_event *event,
 		       struct ucmx_id *child);
 
+/**
+ * struct ucmx_read - what a reader wants, and gets
+ * @buf: room for records
+ * @len: its size
+ * @max: how many records at most
+ * @done: bytes of records that were read
+ * @count: how many
+ */
+struct ucmx_read {
+	char __user *buf;
+	size_t len;
+	u32 max;
+	size_t done;
+	u32 count;
+};
+
 ssize_t ucmx_channel_read(struct ucmx_channel *channel, char __user *buf,
 			  size_t len, bool nonblock);
+int ucmx_channel_read_events(struct ucmx_channel *channel,
+			     struct ucmx_read *read, bool nonblock);
 __poll_t ucmx_channel_poll(struct ucmx_channel *channel, struct file *file,
 			   poll_table *wait);
 int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq);

@@ -40,6 +40,7 @@ union ucmx_arg {
 	struct rdma_ucmx_join_mcast join_mcast;
 	struct rdma_ucmx_leave_mcast leave_mcast;
 	struct rdma_ucmx_get_option get_option;
+	struct rdma_ucmx_read_events read_events;
 };
 
 /**
@@ -86,6 +87,7 @@ static const struct ucmx_cmd_desc ucmx_cmds[] = {
 	UCMX_CMD(JOIN_MCAST, join_mcast, addr),
 	UCMX_CMD(LEAVE_MCAST, leave_mcast, held_seq),
 	UCMX_CMD(GET_OPTION, get_option, out_optlen),
+	UCMX_CMD(READ_EVENTS, read_events, flags),
 };
 
 /**
@@ -100,6 +102,7 @@ long ucmx_ioctl(struct file *file, unsigned int number, unsigned long arg)
 {
 	struct ucmx_cmd cmd = {
 		.channel = file->private_data,
+		.nonblock = file->f_flags & O_NONBLOCK,
 		.user_arg = (void __user *)arg,
 	};
 	const struct ucmx_cmd_desc *desc;

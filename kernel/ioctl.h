@@ -13,6 +13,7 @@
 /**
  * struct ucmx_cmd - a command being carried out
  * @channel: the channel that it came in on
+ * @nonblock: O_NONBLOCK is set
  * @user_arg: its argument in user memory
  * @user_size: how much of it the caller knows
  * @arg: the argument, completed with zeros
@@ -20,6 +21,7 @@
  */
 struct ucmx_cmd {
 	struct ucmx_channel *channel;
+	bool nonblock;
 	void __user *user_arg;
 	u32 user_size;
 	void *arg;
@@ -56,5 +58,6 @@ int ucmx_cmd_write_event(struct ucmx_cmd *cmd);
 int ucmx_cmd_join_mcast(struct ucmx_cmd *cmd);
 int ucmx_cmd_leave_mcast(struct ucmx_cmd *cmd);
 int ucmx_cmd_get_option(struct ucmx_cmd *cmd);
+int ucmx_cmd_read_events(struct ucmx_cmd *cmd);
 
 #endif /* UCMX_IOCTL_H */

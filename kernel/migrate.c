@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The commands of channels and their ids that rdma_cm has no part in:
- * MIGRATE_ID, ACK_EVENTS, LIST_IDS, INFO, SHUTDOWN.
+ * MIGRATE_ID, READ_EVENTS, ACK_EVENTS, LIST_IDS, INFO, SHUTDOWN.
  */
 #include <linux/file.h>
 #include <linux/sched/signal.h>
@@ -88,6 +88,31 @@ int ucmx_cmd_shutdown(struct ucmx_cmd *cmd)
 		return -EOPNOTSUPP;
 	ucmx_channel_shut_down(cmd->channel);
 	return 0;
+}
+
+/**
+ * ucmx_cmd_read_events - read so many events
+ * @cmd: struct rdma_ucmx_read_events
+ *
+ * Return: how many were read, or an error if that is none.
+ */
+int ucmx_cmd_read_events(struct ucmx_cmd *cmd)
+{
+	struct rdma_ucmx_read_events *arg = cmd->arg;
+	struct ucmx_read read = {
+		.buf = u64_to_user_ptr(arg->buffer),
+		.len = arg->length,
+		.max = min_t(u32, arg->count, INT_MAX),
+	};
+	int err;
+
+	if (arg->flags & ~RDMA_UCMX_NONBLOCK)
+		return -EOPNOTSUPP;
+	if (!arg->count)
+		return -EINVAL;
+	err = ucmx_channel_read_events(cmd->channel, &read,
+				       cmd->nonblock || arg->flags);
+	return err ?: read.count;
 }
 
 static int ucmx_ack_chunk(struct ucmx_channel *channel,
@@ -221,7 +246,8 @@ int ucmx_cmd_info(struct ucmx_cmd *cmd)
 			    RDMA_UCMX_FEATURE_SHUTDOWN |
 			    RDMA_UCMX_FEATURE_WRITE_EVENT |
 			    RDMA_UCMX_FEATURE_MULTICAST |
-			    RDMA_UCMX_FEATURE_GET_OPTION;
+			    RDMA_UCMX_FEATURE_GET_OPTION |
+			    RDMA_UCMX_FEATURE_READ_EVENTS;
 	arg->out_max_user_events = READ_ONCE(ucmx_max_user_events);
 	arg->out_max_groups = READ_ONCE(ucmx_max_groups);
 	arg->out_max_ids = READ_ONCE(ucmx_max_ids);

@@ -186,20 +186,22 @@ static ssize_t ucmx_channel_read_one(struct ucmx_channel *channel,
 	return ret;
 }
 
-/* As many events as fit; one, if the buffer is a small one. */
-static ssize_t ucmx_channel_read_some(struct ucmx_channel *channel,
-				      char __user *buf, size_t len)
+/* As many events as are wanted, are there and fit. */
+static int ucmx_channel_read_some(struct ucmx_channel *channel,
+				  struct ucmx_read *read)
 {
-	ssize_t ret, done = 0;
+	ssize_t ret;
 
 	do {
-		ret = ucmx_channel_read_one(channel, buf + done, len - done);
+		ret = ucmx_channel_read_one(channel, read->buf + read->done,
+					    read->len - read->done);
 		if (ret <= 0)
 			break;
-		done += ret;
-	} while (len >= RDMA_UCMX_READ_MIN &&
-		 len - done >= sizeof(struct rdma_ucmx_event));
-	return done ?: ret;
+		read->done += ret;
+		read->count++;
+	} while (read->count < read->max &&
+		 read->len - read->done >= sizeof(struct rdma_ucmx_event));
+	return read->count ? 0 : ret;
 }
 
 static bool ucmx_channel_readable(struct ucmx_channel *channel)
@@ -262,6 +264,36 @@ static void ucmx_channel_unlock_read(struct ucmx_channel *channel)
 }
 
 /**
+ * ucmx_channel_read_events - read so many events
+ * @channel: the channel
+ * @read: where to and how many; what was read
+ * @nonblock: fail instead of waiting for an event
+ *
+ * Return: 0, or an error, after which nothing was read: -EINVAL if not even one
+ * record fits, -EAGAIN, -ERESTARTSYS, -ESHUTDOWN, -EFAULT, or -ENOMEM.
+ */
+int ucmx_channel_read_events(struct ucmx_channel *channel,
+			     struct ucmx_read *read, bool nonblock)
+{
+	int err;
+
+	if (read->len < sizeof(struct rdma_ucmx_event))
+		return -EINVAL;
+	do {
+		if (!nonblock &&
+		    wait_event_interruptible(channel->wait,
+					     ucmx_channel_readable(channel)))
+			return -ERESTARTSYS;
+		err = ucmx_channel_lock_read(channel, nonblock);
+		if (err)
+			return err;
+		err = ucmx_channel_read_some(channel, read);
+		ucmx_channel_unlock_read(channel);
+	} while (!err && !read->count && !nonblock);
+	return err ?: read->count ? 0 : -EAGAIN;
+}
+
+/**
  * ucmx_channel_read - read events
  * @channel: the channel
  * @buf: where to
@@ -269,29 +301,19 @@ static void ucmx_channel_unlock_read(struct ucmx_channel *channel)
  *	 there are and fit
  * @nonblock: fail instead of waiting for an event
  *
- * Return: bytes read; -EINVAL if not even one record fits, -EAGAIN,
- * -ERESTARTSYS, -ESHUTDOWN, -EFAULT, or -ENOMEM.  After an error nothing was read.
+ * Return: bytes read, or as ucmx_channel_read_events().
  */
 ssize_t ucmx_channel_read(struct ucmx_channel *channel, char __user *buf,
 			  size_t len, bool nonblock)
 {
-	ssize_t ret;
+	struct ucmx_read read = {
+		.buf = buf,
+		.len = min_t(size_t, len, MAX_RW_COUNT),
+		.max = len < RDMA_UCMX_READ_MIN ? 1 : U32_MAX,
+	};
+	int err = ucmx_channel_read_events(channel, &read, nonblock);
 
-	if (len < sizeof(struct rdma_ucmx_event))
-		return -EINVAL;
-	len = min_t(size_t, len, MAX_RW_COUNT);
-	do {
-		if (!nonblock &&
-		    wait_event_interruptible(channel->wait,
-					     ucmx_channel_readable(channel)))
-			return -ERESTARTSYS;
-		ret = ucmx_channel_lock_read(channel, nonblock);
-		if (ret)
-			return ret;
-		ret = ucmx_channel_read_some(channel, buf, len);
-		ucmx_channel_unlock_read(channel);
-	} while (!ret && !nonblock);
-	return ret ?: -EAGAIN;
+	return err ?: read.done;
 }
 
 /**

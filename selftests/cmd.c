@@ -194,6 +194,20 @@ int cmd_set_option(int fd, __u32 id, __u32 level, __u32 name, const void *value,
 	return ioctl(fd, RDMA_UCMX_SET_OPTION, &cmd);
 }
 
+int cmd_read_events(int fd, void *buffer, __u32 length, __u32 count,
+		    __u32 flags)
+{
+	struct rdma_ucmx_read_events cmd = {
+		.size = sizeof(cmd),
+		.count = count,
+		.buffer = (uintptr_t)buffer,
+		.length = length,
+		.flags = flags,
+	};
+
+	return ioctl(fd, RDMA_UCMX_READ_EVENTS, &cmd);
+}
+
 int cmd_ack_events(int fd, const struct rdma_ucmx_ack *acks, __u32 count)
 {
 	struct rdma_ucmx_ack_events cmd = {

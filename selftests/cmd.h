@@ -62,6 +62,8 @@ int cmd_init_qp_attr(int fd, __u32 id, __u32 state,
 int cmd_set_option(int fd, __u32 id, __u32 level, __u32 name, const void *value,
 		   __u32 len);
 /* The number acknowledged. */
+int cmd_read_events(int fd, void *buffer, __u32 length, __u32 count,
+		    __u32 flags);
 int cmd_ack_events(int fd, const struct rdma_ucmx_ack *acks, __u32 count);
 /* 0 if it was acknowledged; @seq 0 stands for all of the id. */
 int cmd_ack(int fd, __u32 id, __u64 seq);

@@ -157,6 +157,12 @@ SCENE(events)
 			i++;
 		}
 	}
+	test_ok(cmd_write_event(self->worker, id, EV_USER, 0, 0));
+	EXPECT_EQ(1, FAULTY("READ_EVENTS",
+			    cmd_read_events(self->worker, records,
+					    sizeof(records), 2, 0)));
+	ASSERT_LT(0, event_parse(records, sizeof(records), &ev));
+	test_ok(event_ack(self->worker, &ev));
 	while (done < WRITTEN)
 		test_ok(FAULTY("ACK_EVENTS", ack_from(self->worker, acks, &done)));
 	test_ok(cmd_destroy_id(self->worker, id));

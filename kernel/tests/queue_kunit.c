@@ -93,6 +93,40 @@ static void c04_batch_is_what_fits(struct kunit *test)
 	FAKE_EXPECT_EMPTY(w, w->source);
 }
 
+/* The number is the caller's, and no error hides what was read before it. */
+static void c04_as_many_as_are_wanted(struct kunit *test)
+{
+	const ssize_t one = sizeof(struct rdma_ucmx_event);
+	struct fake_world *w = test->priv;
+	struct fake_buf *buf = fake_buf(w);
+	struct ucmx_id *id = fake_id(w, w->source);
+	struct ucmx_read read = {
+		.buf = (char __force __user *)buf->data,
+		.len = RDMA_UCMX_READ_MIN,
+		.max = 3,
+	};
+	int i;
+
+	for (i = 0; i < 6; i++)
+		fake_raise(w, id, i);
+	KUNIT_EXPECT_EQ(test, 0,
+			ucmx_channel_read_events(w->source, &read, false));
+	KUNIT_EXPECT_EQ(test, 3u, read.count);
+	KUNIT_EXPECT_EQ(test, 3 * one, (ssize_t)read.done);
+	expect_records(test, buf->data, 3, 0);
+	KUNIT_EXPECT_EQ(test, 3u, buf->copies);
+	KUNIT_EXPECT_EQ(test, 3u, fake_info(id).pending);
+	read = (struct ucmx_read){
+		.buf = read.buf, .len = 2 * one + one / 2, .max = 3,
+	};
+	KUNIT_EXPECT_EQ(test, 0,
+			ucmx_channel_read_events(w->source, &read, false));
+	KUNIT_EXPECT_EQ(test, 2u, read.count);
+	expect_records(test, buf->data, 2, 3);
+	FAKE_EXPECT_READ(w, w->source, id->handle, 6, 5);
+	FAKE_EXPECT_EMPTY(w, w->source);
+}
+
 static void c04_small_buffer_gets_one(struct kunit *test)
 {
 	const ssize_t one = sizeof(struct rdma_ucmx_event);
@@ -375,6 +409,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c04_record_says_id_and_cookie),
 	KUNIT_CASE(c04_request_says_child_and_listener),
 	KUNIT_CASE(c04_batch_is_what_fits),
+	KUNIT_CASE(c04_as_many_as_are_wanted),
 	KUNIT_CASE(c04_small_buffer_gets_one),
 	KUNIT_CASE(c04_short_buffer_is_einval),
 	KUNIT_CASE(c04_batch_ends_before_what_does_not_fit),

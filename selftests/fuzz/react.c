@@ -143,6 +143,21 @@ static ssize_t read_wrongly(int fd)
 	}
 }
 
+/* As many as are asked for, whatever is there. */
+static void read_number(struct channel channel)
+{
+	char records[RDMA_UCMX_READ_MIN] __attribute__((aligned(8))) = {};
+	struct rdma_ucmx_event *head = (void *)records;
+	int n;
+
+	n = cmd_read_events(channel.fd, records, sizeof(records), draw(6),
+			    one_in(2) ? RDMA_UCMX_NONBLOCK : 0);
+	/* If the call was made a wrong one there is nothing. */
+	for (; n > 0 && head->size; n--)
+		head = (void *)((char *)head + head->size);
+	on_events(channel, records, (char *)head - records);
+}
+
 void read_events(struct channel channel)
 {
 	char records[RDMA_UCMX_READ_MIN] __attribute__((aligned(8)));
@@ -151,6 +166,10 @@ void read_events(struct channel channel)
 	me->walker->op = OP_READ;
 	if (one_in(8)) {
 		count(OP_READ, read_wrongly(channel.fd) < 0 ? -1 : 0);
+		return;
+	}
+	if (one_in(4)) {
+		read_number(channel);
 		return;
 	}
 	size = read(channel.fd, records, sizeof(records) - one_in(2));

@@ -19,7 +19,7 @@ const char *const op_names[OPS] = {
 	"RESOLVE_ROUTE", "LISTEN", "CONNECT", "ACCEPT", "REJECT", "DISCONNECT",
 	"NOTIFY", "QUERY", "INIT_QP_ATTR", "SET_OPTION", "ACK_EVENTS",
 	"LIST_IDS", "MIGRATE_ID", "ADOPT_ID", "SHUTDOWN", "WRITE_EVENT",
-	"JOIN_MCAST", "LEAVE_MCAST", "GET_OPTION",
+	"JOIN_MCAST", "LEAVE_MCAST", "GET_OPTION", "READ_EVENTS",
 	"(no command)", "(open)", "(read)", "(poll)", "(epoll)", "(dup)",
 	"(close)", "(send)", "(receive)", "(fork)", "(kill)",
 };
@@ -79,6 +79,8 @@ static size_t address_offset(unsigned long request)
 		return offsetof(struct rdma_ucmx_list_ids, ids);
 	case RDMA_UCMX_GET_OPTION:
 		return offsetof(struct rdma_ucmx_get_option, optval);
+	case RDMA_UCMX_READ_EVENTS:
+		return offsetof(struct rdma_ucmx_read_events, buffer);
 	default:
 		return 0;
 	}

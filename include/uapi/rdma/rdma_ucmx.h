@@ -69,6 +69,7 @@ enum {
 	RDMA_UCMX_CMD_JOIN_MCAST,
 	RDMA_UCMX_CMD_LEAVE_MCAST,
 	RDMA_UCMX_CMD_GET_OPTION,
+	RDMA_UCMX_CMD_READ_EVENTS,
 };
 
 #define RDMA_UCMX_IO(cmd)		_IO(RDMA_UCMX_IOC_TYPE, (cmd))
@@ -96,6 +97,7 @@ enum {
 #define RDMA_UCMX_JOIN_MCAST		RDMA_UCMX_IO(RDMA_UCMX_CMD_JOIN_MCAST)
 #define RDMA_UCMX_LEAVE_MCAST		RDMA_UCMX_IO(RDMA_UCMX_CMD_LEAVE_MCAST)
 #define RDMA_UCMX_GET_OPTION		RDMA_UCMX_IO(RDMA_UCMX_CMD_GET_OPTION)
+#define RDMA_UCMX_READ_EVENTS		RDMA_UCMX_IO(RDMA_UCMX_CMD_READ_EVENTS)
 
 #define RDMA_UCMX_MAX_PRIVATE_DATA	256
 #define RDMA_UCMX_MAX_PATHS		2
@@ -309,7 +311,7 @@ struct rdma_ucmx_qp_attr {
 /*
  * A read with a buffer of this size always has room for a record, and returns
  * as many as there are and fit.  A read with a smaller one returns one record,
- * or EINVAL if that does not fit.
+ * or EINVAL if that does not fit.  READ_EVENTS is for any other number.
  */
 #define RDMA_UCMX_READ_MIN	4096
 
@@ -358,6 +360,7 @@ struct rdma_ucmx_event {
 #define RDMA_UCMX_FEATURE_WRITE_EVENT	(1ULL << 3)	/* WRITE_EVENT */
 #define RDMA_UCMX_FEATURE_MULTICAST	(1ULL << 4)	/* JOIN_MCAST, LEAVE_MCAST */
 #define RDMA_UCMX_FEATURE_GET_OPTION	(1ULL << 5)	/* GET_OPTION */
+#define RDMA_UCMX_FEATURE_READ_EVENTS	(1ULL << 6)	/* READ_EVENTS */
 
 /**
  * struct rdma_ucmx_info - ioctl(RDMA_UCMX_INFO)
@@ -417,7 +420,7 @@ struct rdma_ucmx_create_id {
 	__u32 out_id;
 };
 
-/* Return EAGAIN where the command would wait for acknowledgements. */
+/* Return EAGAIN where the command would wait, for acknowledgements mostly. */
 #define RDMA_UCMX_NONBLOCK		(1U << 0)
 /* MIGRATE_ID: give the id the cookie of the struct. */
 #define RDMA_UCMX_SET_COOKIE		(1U << 1)
@@ -924,6 +927,28 @@ struct rdma_ucmx_get_option {
 	__aligned_u64 optval;
 	__u32 optlen;
 	__u32 out_optlen;
+};
+
+/**
+ * struct rdma_ucmx_read_events - ioctl(RDMA_UCMX_READ_EVENTS)
+ * @size: sizeof(struct rdma_ucmx_read_events)
+ * @count: how many records at most, at least 1
+ * @buffer: address of room for them
+ * @length: bytes of that room
+ * @flags: RDMA_UCMX_NONBLOCK
+ *
+ * As read(2), but what limits the number of records is @count and not the size
+ * of the buffer.  Returns how many were read; they follow each other in @buffer.
+ * Errors as with read(2), if nothing was read: EAGAIN (there is no event, and
+ * RDMA_UCMX_NONBLOCK or O_NONBLOCK is set), EINVAL (@count is 0 or @length too
+ * small for the first), EINTR, ESHUTDOWN, EFAULT, ENOMEM.
+ */
+struct rdma_ucmx_read_events {
+	__u32 size;
+	__u32 count;
+	__aligned_u64 buffer;
+	__u32 length;
+	__u32 flags;
 };
 
 #endif /* RDMA_UCMX_H */
