@@ -12,6 +12,18 @@
 
 #include "cmx.h"
 
+static struct rdma_event_channel *channel_setup(struct cmx_channel *channel,
+						int fd)
+{
+	channel->fd = fd;
+	channel->channel.fd = fd;
+	channel->self = channel;
+	atomic_init(&channel->refs, 1);
+	atomic_init(&channel->users, 1);
+	pthread_mutex_init(&channel->adopt_lock, NULL);
+	return &channel->channel;
+}
+
 /**
  * rdma_create_event_channel - open an event channel
  *
@@ -25,19 +37,34 @@
 CMX_EXPORT struct rdma_event_channel *rdma_create_event_channel(void)
 {
 	struct cmx_channel *channel = calloc(1, sizeof(*channel));
+	int fd;
 
 	if (!channel)
 		return NULL;
-	channel->fd = cmx_sys_open();
-	if (channel->fd < 0) {
+	fd = cmx_sys_open();
+	if (fd < 0) {
 		free(channel);
 		return NULL;
 	}
-	channel->channel.fd = channel->fd;
-	channel->self = channel;
-	atomic_init(&channel->refs, 1);
-	atomic_init(&channel->users, 1);
-	return &channel->channel;
+	return channel_setup(channel, fd);
+}
+
+/* See <rdma/rdma_cmx.h>. */
+CMX_EXPORT struct rdma_event_channel *rdmax_channel_from_fd(int fd)
+{
+	struct rdma_ucmx_info info = { .size = sizeof(info) };
+	struct cmx_channel *channel;
+
+	if (cmx_sys_command(fd, RDMA_UCMX_INFO, &info) < 0) {
+		if (errno == ENOTTY)
+			errno = EINVAL;
+		return NULL;
+	}
+	channel = calloc(1, sizeof(*channel));
+	if (!channel)
+		return NULL;
+	cmx_sys_close_on_exec(fd);
+	return channel_setup(channel, fd);
 }
 
 /**
@@ -57,6 +84,25 @@ CMX_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 	if (spare)
 		cmx_id_put(spare);
 	cmx_channel_unuse(own);
+}
+
+/* See <rdma/rdma_cmx.h>. */
+CMX_EXPORT int rdmax_shutdown_channel(struct rdma_event_channel *channel)
+{
+	struct rdma_ucmx_shutdown command = { .size = sizeof(command) };
+	struct cmx_channel *own;
+	int ret;
+
+	if (!channel)
+		return cmx_error(EINVAL);
+	own = cmx_channel_of(channel);
+	if (!cmx_channel_is_ours(own))
+		return cmx_error(EXDEV);
+	if (!cmx_channel_use(own))
+		return cmx_error(EBADF);
+	ret = cmx_sys_command(own->fd, RDMA_UCMX_SHUTDOWN, &command);
+	cmx_channel_unuse(own);
+	return ret;
 }
 
 /**
@@ -86,6 +132,7 @@ void cmx_channel_put(struct cmx_channel *channel)
 	if (spare)
 		cmx_id_put(spare);
 	channel->self = NULL;
+	pthread_mutex_destroy(&channel->adopt_lock);
 	free(channel);
 }
 

@@ -4,15 +4,18 @@
  *
  * Down: a public function fills in a command and gives it to cmx_id_command()
  * (owner.c), which finds the channel that owns the id and sends it there
- * (syscall.c).  Up: rdma_get_cm_event() (event.c) reads one record, finds the
- * id by its cookie (table.c), and record.c turns the one into the other's
- * fields and into a struct rdma_cm_event.
+ * (syscall.c).  Up: rdma_get_cm_event() (event.c) reads one record and
+ * rdmax_get_cm_events() (batch.c) many; deliver.c finds the id by its cookie
+ * (table.c), and record.c turns the one into the other's fields and into a
+ * struct rdma_cm_event.
  *
  * Internal functions return 0, or -1 with errno, unless said otherwise.
  *
  * Locks, none of which is held while waiting for the kernel to finish
- * something: cmx_id->qp_lock, then cmx_id->lock, then the device list's.  They
- * are held across calls of libibverbs, the second for multicast only.
+ * something: cmx_channel->adopt_lock, cmx_id->qp_lock, cmx_id->lock, the device
+ * list's, in this order.  All but cmx_id->lock are held across calls of
+ * libibverbs, and that one for multicast only.  The first two are held across
+ * commands, too, that wait for no acknowledgement.
  */
 #ifndef CMX_H
 #define CMX_H
@@ -50,6 +53,7 @@ struct cmx_slot;
  * @spare: an id allocated for the next connection request, or NULL
  * @refs: who may look at this memory: ids, and the users with one in all
  * @users: who may use @fd: the user and calls; the last one closes it
+ * @adopt_lock: whoever adopts an id holds it
  */
 struct cmx_channel {
 	struct rdma_event_channel channel;
@@ -58,6 +62,7 @@ struct cmx_channel {
 	struct cmx_id *_Atomic spare;
 	_Atomic unsigned int refs;
 	_Atomic unsigned int users;
+	pthread_mutex_t adopt_lock;
 };
 
 /**
@@ -131,20 +136,45 @@ struct cmx_id {
 };
 
 /**
+ * struct cmx_stranger - an id that this process does not know, as of its event
+ * @handle: the kernel's name of it
+ * @ps: port space
+ * @qp_type: type of queue pair
+ * @remote_ece: ECE options of the peer
+ * @initiator_depth: of a request: RDMA reads that the peer has room for
+ * @responder_resources: of a request: RDMA reads that the peer may send
+ */
+struct cmx_stranger {
+	uint32_t handle;
+	uint16_t ps;
+	uint8_t qp_type;
+	struct ibv_ece remote_ece;
+	uint8_t initiator_depth;
+	uint8_t responder_resources;
+};
+
+/**
  * struct cmx_event - an event in the user's hand
  * @event: what the user sees
- * @id: with a reference, the id that it is acknowledged by
+ * @id: with a reference, the id that it is acknowledged by, or NULL if this
+ *      process does not know it
  * @other: with a reference, the new id of a CONNECT_REQUEST, or NULL
+ * @channel: with a reference, where it was read
  * @seq: the number it is acknowledged by, 0 if that is done
  * @group: number of the multicast group that it is of, or 0
+ * @handle: the kernel's name of the id that it is acknowledged by
+ * @stranger: what @event's id is to be made of, as long as that is NULL
  * @private_data: what @event's private_data points to
  */
 struct cmx_event {
 	struct rdma_cm_event event;
 	struct cmx_id *id;
 	struct cmx_id *other;
+	struct cmx_channel *channel;
 	uint64_t seq;
 	uint64_t group;
+	uint32_t handle;
+	struct cmx_stranger stranger;
 	uint8_t private_data[RDMA_UCMX_MAX_PRIVATE_DATA];
 };
 
@@ -188,6 +218,14 @@ static inline int cmx_error(int error)
 	return -1;
 }
 
+/* Whether an event is the id's and for the user to acknowledge, or there is none. */
+static inline bool cmx_may_hold(const struct cmx_id *id,
+				const struct rdma_cm_event *event)
+{
+	return !event || (event != id->id.event &&
+			  cmx_container(event, struct cmx_event, event)->id == id);
+}
+
 static inline bool cmx_is_ud(const struct cmx_id *id)
 {
 	return id->id.qp_type == IBV_QPT_UD;
@@ -195,12 +233,15 @@ static inline bool cmx_is_ud(const struct cmx_id *id)
 
 /* syscall.c */
 int cmx_sys_open(void);
+void cmx_sys_close_on_exec(int fd);
 void cmx_sys_close(int fd);
 ssize_t cmx_sys_read(int fd, void *buffer, size_t size);
+int cmx_sys_read_events(int fd, void *buffer, size_t size, unsigned int max);
 int cmx_sys_command(int fd, unsigned long request, void *argument);
 int cmx_sys_ack(int fd, uint32_t handle, uint64_t seq);
 int cmx_sys_destroy(int fd, uint32_t handle);
 bool cmx_sys_owns(int fd, uint32_t handle);
+bool cmx_sys_id_info(int fd, uint32_t handle, struct rdma_ucmx_id_info *info);
 
 /* channel.c */
 struct cmx_channel *cmx_channel_get(struct cmx_channel *channel);
@@ -263,11 +304,40 @@ void cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move);
 void cmx_move_end(struct cmx_walk *walk, struct cmx_move *move, bool done);
 void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel);
 
+/* destroy.c */
+bool cmx_is_time(const struct timespec *time);
+uint64_t cmx_deadline(const struct timespec *deadline);
+
 /* migrate.c */
 int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
 		struct rdma_ucmx_migrate_id *command);
 
+/* deliver.c */
+/**
+ * struct cmx_delivery - what it takes to turn a record into an event
+ * @channel: where the record was read
+ * @event: the event to be, or NULL if it was handed out
+ * @spare: an id for a connection request, or NULL if one took it
+ * @own_channel: what that is to have for itself if the listener is
+ *               synchronous, or NULL
+ * @strangers: whether events of unknown ids are handed out
+ */
+struct cmx_delivery {
+	struct cmx_channel *channel;
+	struct cmx_event *event;
+	struct cmx_id *spare;
+	struct cmx_channel *own_channel;
+	bool strangers;
+};
+
+enum { CMX_DELIVERED, CMX_PASSED_OVER };
+
+int cmx_deliver(struct cmx_delivery *delivery, const struct cmx_record *record);
+void cmx_ignore(int fd, const struct cmx_record *record);
+
 /* event.c */
+struct cmx_event *cmx_event_alloc(void);
+void cmx_event_clear(struct cmx_event *event);
 int cmx_event_get(struct cmx_channel *channel, struct cmx_channel *own_channel,
 		  struct rdma_cm_event **event);
 void cmx_event_settle(struct cmx_event *event);

@@ -173,31 +173,3 @@ CMX_EXPORT int rdma_create_id(struct rdma_event_channel *channel,
 	*id = &own->id;
 	return 0;
 }
-
-/**
- * rdma_destroy_id - release a communication identifier
- * @id: the id; freed
- *
- * As rdma_destroy_id(3): waits until every event of it that was read is
- * acknowledged, however long, and whatever signals come.  Events that were
- * not read are dropped.  An id whose channel was destroyed went with it.
- */
-CMX_EXPORT int rdma_destroy_id(struct rdma_cm_id *id)
-{
-	struct cmx_id *own = cmx_id_of(id);
-	struct rdma_ucmx_destroy_id command = {
-		.size = sizeof(command),
-		.id = atomic_load(&own->handle),
-	};
-	int ret;
-
-	do
-		ret = cmx_id_command(own, RDMA_UCMX_DESTROY_ID, &command);
-	while (ret && errno == EINTR);
-	/* The last acknowledgement after an EINTR frees it, too. */
-	if (ret && errno != ENOENT && errno != EBADF)
-		return -1;
-	cmx_sync_leave(own);
-	cmx_id_put(own);
-	return 0;
-}

@@ -24,7 +24,9 @@
  * @address: its address
  * @context: the user's
  * @send_only: whether nothing is received from it
- * @leaving: whether it is being left
+ * @leaving: whether it is being left, or was left with events unacknowledged
+ * @busy: whether a thread is leaving it; protects @left
+ * @left: whether the kernel may have forgotten it
  * @attached: whether the queue pair is, to @mgid and @mlid
  * @mgid: GID
  * @mlid: LID
@@ -37,6 +39,8 @@ struct cmx_group {
 	void *context;
 	bool send_only;
 	bool leaving;
+	bool busy;
+	bool left;
 	bool attached;
 	union ibv_gid mgid;
 	uint16_t mlid;
@@ -252,42 +256,164 @@ rdma_join_multicast_ex(struct rdma_cm_id *id,
 		    context);
 }
 
-/* Called with the queue pair's lock held. */
-static struct cmx_group *detach(struct cmx_id *id,
-				const struct rdma_ucmx_addr *address)
+/*
+ * The group to leave: one that is joined, else one that was left with events
+ * unacknowledged, of which the waiting is gone on with.  Called with id->lock
+ * held.
+ */
+static struct cmx_group *group_to_leave(struct cmx_id *id,
+					const struct rdma_ucmx_addr *address)
+{
+	struct cmx_group *group, *left = NULL;
+
+	for (group = id->groups; group; group = group->next) {
+		if (group->busy || !group->handle ||
+		    memcmp(&group->address, address, sizeof(*address)))
+			continue;
+		if (!group->leaving)
+			return group;
+		left = group;
+	}
+	return left;
+}
+
+/*
+ * Find the group and let nobody else leave it.  Called with the queue pair's
+ * lock held.
+ */
+static struct cmx_group *leave_begin(struct cmx_id *id,
+				     const struct rdma_ucmx_addr *address)
 {
 	struct cmx_group *group;
 
 	pthread_mutex_lock(&id->lock);
-	group = id->groups;
-	while (group && (group->leaving || !group->handle ||
-			 memcmp(&group->address, address, sizeof(*address))))
-		group = group->next;
-	if (group) {
-		group->leaving = true;
-		if (group->attached && id->id.qp)
-			ibv_detach_mcast(id->id.qp, &group->mgid, group->mlid);
-	}
+	group = group_to_leave(id, address);
+	if (group)
+		group->busy = true;
 	pthread_mutex_unlock(&id->lock);
+	if (!group)
+		errno = EADDRNOTAVAIL;
 	return group;
 }
 
-/* A signal does not end it, and what has begun is gone on with. */
-static int send_leave(struct cmx_id *id, const struct cmx_group *group)
+/* Receive nothing from it any more.  Called with the queue pair's lock held. */
+static void detach(struct cmx_id *id, struct cmx_group *group)
+{
+	pthread_mutex_lock(&id->lock);
+	group->leaving = true;
+	if (group->attached && id->id.qp)
+		ibv_detach_mcast(id->id.qp, &group->mgid, group->mlid);
+	group->attached = false;
+	pthread_mutex_unlock(&id->lock);
+}
+
+/* What was interrupted, or took too long, can be gone on with. */
+static void leave_end(struct cmx_id *id, struct cmx_group *group, int ret)
+{
+	int saved = errno;
+
+	if (ret && (errno == EINTR || errno == ETIMEDOUT || errno == EAGAIN)) {
+		pthread_mutex_lock(&id->lock);
+		group->busy = false;
+		pthread_mutex_unlock(&id->lock);
+	} else {
+		group_remove(id, group);
+	}
+	errno = saved;
+}
+
+/* The last acknowledgement after the group was left frees it, too. */
+static int send_leave(struct cmx_id *id, struct cmx_group *group,
+		      struct rdma_ucmx_leave_mcast *command)
+{
+	int ret;
+
+	command->id = atomic_load(&id->handle);
+	command->group = group->handle;
+	ret = cmx_id_command(id, RDMA_UCMX_LEAVE_MCAST, command);
+	if (ret && errno == ENOENT && group->left)
+		return 0;
+	if (ret && (errno == EINTR || errno == ETIMEDOUT))
+		group->left = true;
+	return ret;
+}
+
+/*
+ * As long as it is not known whether the group will be left, its event must
+ * not be delivered with the queue pair attached or not: the lock is held.
+ */
+static int leave_now(struct cmx_id *id, const struct rdma_ucmx_addr *address,
+		     struct rdma_ucmx_leave_mcast *command)
+{
+	int state = cmx_qp_lock(id);
+	struct cmx_group *group = leave_begin(id, address);
+	int ret = -1;
+
+	if (group) {
+		ret = send_leave(id, group, command);
+		if (!ret)
+			detach(id, group);
+		leave_end(id, group, ret);
+	}
+	cmx_qp_unlock(id, state);
+	return ret;
+}
+
+/* @stubborn: no signal ends it. */
+static int leave_waiting(struct cmx_id *id,
+			 const struct rdma_ucmx_addr *address,
+			 struct rdma_ucmx_leave_mcast *command, bool stubborn)
+{
+	int state = cmx_qp_lock(id);
+	struct cmx_group *group = leave_begin(id, address);
+	int ret;
+
+	if (group)
+		detach(id, group);
+	cmx_qp_unlock(id, state);
+	if (!group)
+		return -1;
+	do
+		ret = send_leave(id, group, command);
+	while (ret && errno == EINTR && stubborn);
+	leave_end(id, group, ret);
+	return ret;
+}
+
+static int leave(struct cmx_id *id, const struct sockaddr *addr,
+		 struct rdma_ucmx_leave_mcast *command, bool stubborn)
+{
+	struct rdma_ucmx_addr address;
+	int ret;
+
+	if (put_address(addr, &address))
+		return -1;
+	cmx_id_get(id);
+	ret = command->flags & RDMA_UCMX_NONBLOCK ?
+		      leave_now(id, &address, command) :
+		      leave_waiting(id, &address, command, stubborn);
+	cmx_id_put(id);
+	return ret;
+}
+
+/* See <rdma/rdma_cmx.h>. */
+CMX_EXPORT int rdmax_leave_multicast(struct rdma_cm_id *id,
+				     struct sockaddr *addr, int flags,
+				     const struct timespec *deadline)
 {
 	struct rdma_ucmx_leave_mcast command = {
 		.size = sizeof(command),
-		.id = atomic_load(&id->handle),
-		.group = group->handle,
+		.flags = flags & RDMAX_NONBLOCK ? RDMA_UCMX_NONBLOCK : 0,
 	};
-	bool left = false;
 
-	while (cmx_id_command(id, RDMA_UCMX_LEAVE_MCAST, &command) < 0) {
-		if (errno != EINTR)
-			return left && errno == ENOENT ? 0 : -1;
-		left = true;
-	}
-	return 0;
+	if (flags & ~RDMAX_NONBLOCK)
+		return cmx_error(EOPNOTSUPP);
+	if (!id || !cmx_is_time(deadline))
+		return cmx_error(EINVAL);
+	if (!cmx_table_has(cmx_id_of(id)))
+		return cmx_error(EXDEV);
+	command.deadline = cmx_deadline(deadline);
+	return leave(cmx_id_of(id), addr, &command, false);
 }
 
 /**
@@ -305,22 +431,7 @@ static int send_leave(struct cmx_id *id, const struct cmx_group *group)
 CMX_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id,
 				    struct sockaddr *addr)
 {
-	struct cmx_id *own = cmx_id_of(id);
-	struct rdma_ucmx_addr address;
-	struct cmx_group *group;
-	int ret, saved, state;
+	struct rdma_ucmx_leave_mcast command = { .size = sizeof(command) };
 
-	if (put_address(addr, &address))
-		return -1;
-	state = cmx_qp_lock(own);
-	group = detach(own, &address);
-	cmx_qp_unlock(own, state);
-	if (!group)
-		return cmx_error(EADDRNOTAVAIL);
-	cmx_id_get(own);
-	ret = send_leave(own, group);
-	saved = errno;
-	group_remove(own, group);
-	cmx_id_put(own);
-	return ret ? cmx_error(saved) : 0;
+	return leave(cmx_id_of(id), addr, &command, true);
 }

@@ -38,25 +38,6 @@ int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
 	}
 }
 
-static bool is_time(const struct timespec *time)
-{
-	return !time || (time->tv_nsec >= 0 && time->tv_nsec < 1000000000);
-}
-
-/* Nanoseconds as the kernel wants them, where 0 stands for no deadline. */
-static uint64_t deadline_of(const struct timespec *deadline)
-{
-	const uint64_t second = 1000000000;
-
-	if (!deadline)
-		return 0;
-	if (deadline->tv_sec < 0 || (!deadline->tv_sec && !deadline->tv_nsec))
-		return 1;
-	if ((uint64_t)deadline->tv_sec >= INT64_MAX / second)
-		return INT64_MAX;
-	return deadline->tv_sec * second + deadline->tv_nsec;
-}
-
 /*
  * The target, in use until target_end(): the user's, or a new one for an id
  * that is to be synchronous.
@@ -114,22 +95,24 @@ CMX_EXPORT int rdmax_migrate_id(struct rdma_cm_id *id,
 {
 	struct rdma_ucmx_migrate_id command = {
 		.size = sizeof(command),
-		.flags = flags & RDMAX_NONBLOCK ? RDMA_UCMX_NONBLOCK : 0,
+		.flags = (flags & RDMAX_NONBLOCK ? RDMA_UCMX_NONBLOCK : 0) |
+			 (flags & RDMAX_ANNOUNCE ? RDMA_UCMX_ANNOUNCE : 0),
 	};
 	struct cmx_id *own;
 
-	if (flags & ~RDMAX_NONBLOCK)
+	if (flags & ~(RDMAX_NONBLOCK | RDMAX_ANNOUNCE))
 		return cmx_error(EOPNOTSUPP);
-	if (!id || !is_time(deadline))
+	/* Whom to announce it to, without a channel? */
+	if (!id || !cmx_is_time(deadline) ||
+	    (!channel && flags & RDMAX_ANNOUNCE))
 		return cmx_error(EINVAL);
 	own = cmx_id_of(id);
 	if (!cmx_table_has(own) ||
 	    (channel && !cmx_channel_is_ours(cmx_channel_of(channel))))
 		return cmx_error(EXDEV);
-	/* An event in id->event is acknowledged, and the library's to free. */
-	if (held && (held == id->event || cmx_event_of(held)->id != own))
+	if (!cmx_may_hold(own, held))
 		return cmx_error(EINVAL);
-	command.deadline = deadline_of(deadline);
+	command.deadline = cmx_deadline(deadline);
 	command.held_seq = held ? cmx_event_of(held)->seq : 0;
 	if (migrate(own, channel, &command))
 		return -1;

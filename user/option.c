@@ -34,3 +34,28 @@ CMX_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname,
 		return cmx_error(EINVAL);
 	return cmx_id_command(own, RDMA_UCMX_SET_OPTION, &command);
 }
+
+/* See <rdma/rdma_cmx.h>. */
+CMX_EXPORT int rdmax_get_option(struct rdma_cm_id *id, int level, int optname,
+				void *optval, size_t *optlen)
+{
+	struct rdma_ucmx_get_option command = {
+		.size = sizeof(command),
+		.level = level,
+		.optname = optname,
+		.optval = (uintptr_t)optval,
+	};
+	struct cmx_id *own;
+
+	if (!id || !optlen)
+		return cmx_error(EINVAL);
+	own = cmx_id_of(id);
+	if (!cmx_table_has(own))
+		return cmx_error(EXDEV);
+	command.id = atomic_load(&own->handle);
+	command.optlen = *optlen < UINT32_MAX ? *optlen : UINT32_MAX;
+	if (cmx_id_command(own, RDMA_UCMX_GET_OPTION, &command) < 0)
+		return -1;
+	*optlen = command.out_optlen;
+	return 0;
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Questions about channels that <rdma/rdma_cma.h> has no words for.
+ * Questions about channels and ids that <rdma/rdma_cma.h> has no words for.
  */
 #include <string.h>
 
@@ -33,6 +33,54 @@ CMX_EXPORT int rdmax_query_channel(struct rdma_event_channel *channel,
 	own.max_ids = command.out_max_ids;
 	own.max_channel_ids = command.out_max_channel_ids;
 	own.max_backlog = command.out_max_backlog;
+	memset(info, 0, size);
+	memcpy(info, &own, size < sizeof(own) ? size : sizeof(own));
+	return 0;
+}
+
+static int find_info(struct cmx_id *id, struct rdma_ucmx_id_info *info)
+{
+	struct cmx_walk walk = { .id = id };
+	struct cmx_channel *channel;
+	bool found = false;
+
+	while (!found) {
+		channel = cmx_walk_next(&walk);
+		if (!channel)
+			return cmx_walk_error(&walk);
+		found = cmx_sys_id_info(channel->fd, atomic_load(&id->handle),
+					info);
+		cmx_channel_unuse(channel);
+	}
+	return 0;
+}
+
+/* See <rdma/rdma_cmx.h>. */
+CMX_EXPORT int rdmax_query_id(struct rdma_cm_id *id, struct rdmax_id_info *info,
+			      size_t size)
+{
+	struct rdma_ucmx_id_info answer;
+	struct rdmax_id_info own = { 0 };
+	struct cmx_id *source;
+	int ret;
+
+	if (!id || !info || !size)
+		return cmx_error(EINVAL);
+	source = cmx_id_of(id);
+	if (!cmx_table_has(source))
+		return cmx_error(EXDEV);
+	cmx_id_get(source);
+	ret = find_info(source, &answer);
+	cmx_id_put(source);
+	if (ret)
+		return -1;
+	own.state = answer.state;
+	own.pending = answer.pending;
+	own.outstanding = answer.outstanding;
+	own.unread = answer.unread;
+	own.oldest_time.tv_sec = answer.oldest_time / 1000000000;
+	own.oldest_time.tv_nsec = answer.oldest_time % 1000000000;
+	own.oldest_reader = answer.oldest_reader;
 	memset(info, 0, size);
 	memcpy(info, &own, size < sizeof(own) ? size : sizeof(own));
 	return 0;

@@ -25,6 +25,15 @@ int cmx_sys_open(void)
 }
 
 /**
+ * cmx_sys_close_on_exec - keep a channel from another program
+ * @fd: the channel, that was opened elsewhere
+ */
+void cmx_sys_close_on_exec(int fd)
+{
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/**
  * cmx_sys_close - close a channel
  * @fd: the channel
  *
@@ -52,6 +61,33 @@ void cmx_sys_close(int fd)
 ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
 {
 	return read(fd, buffer, size);
+}
+
+/**
+ * cmx_sys_read_events - read no more than so many event records
+ * @fd: the channel
+ * @buffer: for the records
+ * @size: bytes of @buffer
+ * @max: how many
+ *
+ * A cancellation point, as read(2) is: in between the thread may be cancelled
+ * at once, and finds in @buffer what it has read.  Returns how many, or -1 and
+ * errno.
+ */
+int cmx_sys_read_events(int fd, void *buffer, size_t size, unsigned int max)
+{
+	struct rdma_ucmx_read_events command = {
+		.size = sizeof(command),
+		.count = max,
+		.buffer = (uintptr_t)buffer,
+		.length = size,
+	};
+	int ret, type;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	ret = ioctl(fd, RDMA_UCMX_READ_EVENTS, &command);
+	pthread_setcanceltype(type, NULL);
+	return ret;
 }
 
 /**
@@ -102,21 +138,35 @@ int cmx_sys_destroy(int fd, uint32_t handle)
 }
 
 /**
+ * cmx_sys_id_info - say how an id is
+ * @fd: the channel that may own it
+ * @handle: the id
+ * @info: where to put it
+ *
+ * Returns whether the channel owns it.
+ */
+bool cmx_sys_id_info(int fd, uint32_t handle, struct rdma_ucmx_id_info *info)
+{
+	struct rdma_ucmx_list_ids command = {
+		.size = sizeof(command),
+		.first = handle,
+		.count = 1,
+		.info_size = sizeof(*info),
+		.ids = (uintptr_t)info,
+	};
+
+	return ioctl(fd, RDMA_UCMX_LIST_IDS, &command) == 1 &&
+	       info->id == handle;
+}
+
+/**
  * cmx_sys_owns - look whether a channel owns an id
  * @fd: the channel
  * @handle: the id
  */
 bool cmx_sys_owns(int fd, uint32_t handle)
 {
-	struct rdma_ucmx_id_info info = { 0 };
-	struct rdma_ucmx_list_ids command = {
-		.size = sizeof(command),
-		.first = handle,
-		.count = 1,
-		.info_size = sizeof(info),
-		.ids = (uintptr_t)&info,
-	};
+	struct rdma_ucmx_id_info info;
 
-	return ioctl(fd, RDMA_UCMX_LIST_IDS, &command) == 1 &&
-	       info.id == handle;
+	return cmx_sys_id_info(fd, handle, &info);
 }

@@ -223,6 +223,12 @@ static int leave(int fd, const struct rdma_ucmx_leave_mcast *command)
 	return command->group == FAKE_GROUP ? 0 : cmx_error(ENOENT);
 }
 
+static int ack(const struct rdma_ucmx_ack_events *command)
+{
+	outstanding -= command->count;
+	return command->count;
+}
+
 static int command_of(int fd, unsigned long request, void *argument)
 {
 	switch (request) {
@@ -239,8 +245,7 @@ static int command_of(int fd, unsigned long request, void *argument)
 	case RDMA_UCMX_LEAVE_MCAST:
 		return leave(fd, argument);
 	case RDMA_UCMX_ACK_EVENTS:
-		outstanding--;
-		return 1;
+		return ack(argument);
 	case RDMA_UCMX_INFO:
 		stop_at(FAKE_QUERY, NULL);
 		return 0;
@@ -295,6 +300,18 @@ void cmx_sys_close(int fd)
 	pthread_mutex_unlock(&lock);
 }
 
+bool cmx_sys_id_info(int fd, uint32_t handle, struct rdma_ucmx_id_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->id = handle;
+	return fake_owner(handle) == fd;
+}
+
+void cmx_sys_close_on_exec(int fd)
+{
+	(void)fd;
+}
+
 bool cmx_sys_owns(int fd, uint32_t handle)
 {
 	return fake_owner(handle) == fd;
@@ -322,6 +339,32 @@ ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
 		pthread_testcancel();
 	}
 	return record ? (ssize_t)record->size : cmx_error(EAGAIN);
+}
+
+/* Records that were brought, as many as are wanted and there. */
+int cmx_sys_read_events(int fd, void *buffer, size_t size, unsigned int max)
+{
+	unsigned int count = 0;
+	size_t used = 0;
+	bool cancel;
+
+	(void)fd;
+	pthread_mutex_lock(&lock);
+	cancel = cancel_after && !--cancel_after;
+	while (count < max && records_read < records_brought &&
+	       records[records_read].size <= size - used) {
+		memcpy((char *)buffer + used, records[records_read].bytes,
+		       records[records_read].size);
+		used += records[records_read++].size;
+		outstanding++;
+		count++;
+	}
+	pthread_mutex_unlock(&lock);
+	if (cancel) {
+		pthread_cancel(pthread_self());
+		pthread_testcancel();
+	}
+	return count ? (int)count : cmx_error(EAGAIN);
 }
 
 int cmx_sys_ack(int fd, uint32_t handle, uint64_t seq)

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From a record that was read to the event in the user's hand.
+ *
+ * What the record says is put into the id and into a struct rdma_cm_event
+ * without asking the kernel again, and a connection is brought as far as the
+ * event allows.  An event of an id that this process does not know is a
+ * stranger's: it keeps what adopting the id will need (adopt.c).
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmx.h"
+
+/* The id by which an event is acknowledged. */
+static uint32_t ack_handle(const struct rdma_ucmx_event *head)
+{
+	return head->listen_id ? head->listen_id : head->id;
+}
+
+/**
+ * cmx_ignore - acknowledge an event that nobody will have
+ * @fd: where it was read
+ * @record: its record; the id that a request brings is destroyed
+ */
+void cmx_ignore(int fd, const struct cmx_record *record)
+{
+	const struct rdma_ucmx_event *head = record->head;
+
+	if (head->listen_id)
+		cmx_sys_destroy(fd, head->id);
+	cmx_sys_ack(fd, ack_handle(head), head->seq);
+}
+
+/*
+ * Find an id by what a record says.  The handle is compared because another
+ * process that had the channel may use the same cookies.
+ */
+static struct cmx_id *find_id(uint64_t cookie, uint32_t handle)
+{
+	struct cmx_id *id = cookie ? cmx_table_find(cookie) :
+				     cmx_table_find_handle(handle);
+
+	if (!id || atomic_load(&id->handle) == handle)
+		return id;
+	cmx_id_put(id);
+	return NULL;
+}
+
+/* What the event of any id has. */
+static void set_event(struct cmx_delivery *delivery,
+		      const struct cmx_record *record)
+{
+	const struct rdma_ucmx_event *head = record->head;
+	struct cmx_event *event = delivery->event;
+
+	event->channel = cmx_channel_get(delivery->channel);
+	event->handle = ack_handle(head);
+	event->seq = head->seq;
+	event->event.event = head->event;
+	event->event.status = head->status;
+	event->group = head->group ? head->listen_cookie : 0;
+	cmx_record_params(record, event);
+}
+
+/* Take the id away again, because the event is not for the user. */
+static int pass_over(struct cmx_delivery *delivery)
+{
+	struct cmx_event *event = delivery->event;
+
+	cmx_sys_ack(delivery->channel->fd, event->handle, event->seq);
+	cmx_channel_put(event->channel);
+	cmx_id_put(event->id);
+	cmx_event_clear(event);
+	return CMX_PASSED_OVER;
+}
+
+static void fail_as(struct cmx_event *event, enum rdma_cm_event_type type)
+{
+	event->event.status = -errno;
+	event->event.event = type;
+}
+
+static void got_addr_resolved(struct cmx_event *event,
+			      const struct cmx_record *record)
+{
+	if (cmx_record_apply_route(event->id, record->route))
+		fail_as(event, RDMA_CM_EVENT_ADDR_ERROR);
+}
+
+static void got_route_resolved(struct cmx_event *event,
+			       const struct cmx_record *record)
+{
+	if (cmx_record_apply_route(event->id, record->route) ||
+	    cmx_record_apply_paths(event->id, record->paths,
+				   record->head->num_paths))
+		fail_as(event, RDMA_CM_EVENT_ROUTE_ERROR);
+}
+
+/* With a queue pair of ours the connection is completed behind the scenes. */
+static void got_connect_response(struct cmx_event *event,
+				 const struct cmx_record *record)
+{
+	struct cmx_id *id = event->id;
+	int ret;
+
+	id->remote_ece.vendor_id = record->head->ece.vendor_id;
+	id->remote_ece.options = record->head->ece.attr_mod;
+	ret = cmx_conn_established(id);
+	if (ret < 0) {
+		fail_as(event, RDMA_CM_EVENT_CONNECT_ERROR);
+		atomic_store(&id->connect_failed, true);
+	} else if (ret) {
+		event->event.event = RDMA_CM_EVENT_ESTABLISHED;
+	}
+}
+
+static void got_join(struct cmx_event *event, const struct cmx_record *record)
+{
+	cmx_group_context(event, record->head->group);
+	if (event->event.event == RDMA_CM_EVENT_MULTICAST_JOIN &&
+	    cmx_group_joined(event))
+		fail_as(event, RDMA_CM_EVENT_MULTICAST_ERROR);
+}
+
+/* What rdma_resolve_addrinfo() left for the reader. */
+static void got_internal(struct cmx_event *event)
+{
+	event->event.event = event->event.status ?
+				     RDMA_CM_EVENT_ADDRINFO_ERROR :
+				     RDMA_CM_EVENT_ADDRINFO_RESOLVED;
+}
+
+/* Deliver the event of an id that is known. */
+static int deliver(struct cmx_delivery *delivery, const struct cmx_record *record)
+{
+	struct cmx_event *event = delivery->event;
+	struct cmx_id *id = event->id;
+
+	event->event.id = &id->id;
+	switch ((int)record->head->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+		got_addr_resolved(event, record);
+		break;
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+		got_route_resolved(event, record);
+		break;
+	case RDMA_CM_EVENT_CONNECT_RESPONSE:
+		got_connect_response(event, record);
+		break;
+	case RDMA_CM_EVENT_REJECTED:
+		if (atomic_load(&id->connect_failed))
+			return pass_over(delivery);
+		cmx_qp_to_error(id);
+		break;
+	case RDMA_CM_EVENT_DISCONNECTED:
+		if (atomic_load(&id->connect_failed))
+			return pass_over(delivery);
+		break;
+	case RDMA_CM_EVENT_DEVICE_REMOVAL:
+		cmx_device_gone(id);
+		break;
+	case RDMA_CM_EVENT_MULTICAST_JOIN:
+	case RDMA_CM_EVENT_MULTICAST_ERROR:
+		got_join(event, record);
+		break;
+	case RDMA_CM_EVENT_INTERNAL:
+		got_internal(event);
+		break;
+	}
+	cmx_conn_note(id, event->event.event);
+	return CMX_DELIVERED;
+}
+
+static int setup_child(struct cmx_id *child, struct cmx_delivery *delivery,
+		       const struct cmx_record *record)
+{
+	const struct rdma_ucmx_event *head = record->head;
+	struct rdma_cm_id *listener = &delivery->event->id->id;
+
+	cmx_id_setup(child, delivery->channel, listener->context, listener->ps,
+		     listener->qp_type);
+	atomic_store(&child->handle, head->id);
+	child->remote_ece.vendor_id = head->ece.vendor_id;
+	child->remote_ece.options = head->ece.attr_mod;
+	if (record->conn) {
+		child->initiator_depth = record->conn->initiator_depth;
+		child->responder_resources = record->conn->responder_resources;
+	}
+	if (cmx_record_apply_route(child, record->route) ||
+	    cmx_record_apply_paths(child, record->paths, head->num_paths))
+		return -1;
+	if (!cmx_sync_is(delivery->event->id))
+		return 0;
+	if (cmx_sync_adopt(child, delivery->own_channel))
+		return -1;
+	delivery->own_channel = NULL;
+	return 0;
+}
+
+/*
+ * A connection request: an event of the listener that brings a new id.  One
+ * whose device cannot be opened is refused: no user could do anything with it.
+ */
+static int deliver_request(struct cmx_delivery *delivery,
+			   const struct cmx_record *record)
+{
+	struct cmx_event *event = delivery->event;
+	struct cmx_id *child = delivery->spare;
+
+	delivery->spare = NULL;
+	if (setup_child(child, delivery, record)) {
+		cmx_sys_destroy(delivery->channel->fd, record->head->id);
+		cmx_id_put(child);
+		return pass_over(delivery);
+	}
+	cmx_id_get(child);
+	event->other = child;
+	event->event.id = &child->id;
+	event->event.listen_id = &event->id->id;
+	return CMX_DELIVERED;
+}
+
+/* The id of a request may be adopted though the listener is not known. */
+static int deliver_strange(struct cmx_delivery *delivery,
+			   const struct cmx_record *record)
+{
+	const struct rdma_ucmx_event *head = record->head;
+	struct cmx_stranger *stranger = &delivery->event->stranger;
+
+	set_event(delivery, record);
+	stranger->handle = head->id;
+	stranger->ps = head->port_space;
+	stranger->qp_type = head->qp_type;
+	stranger->remote_ece.vendor_id = head->ece.vendor_id;
+	stranger->remote_ece.options = head->ece.attr_mod;
+	stranger->initiator_depth = 0;
+	stranger->responder_resources = 0;
+	if (head->listen_id && record->conn) {
+		stranger->initiator_depth = record->conn->initiator_depth;
+		stranger->responder_resources =
+			record->conn->responder_resources;
+	}
+	return CMX_DELIVERED;
+}
+
+/**
+ * cmx_deliver - turn a record into an event
+ * @delivery: where it was read, and what it may take
+ * @record: the record
+ *
+ * Returns CMX_DELIVERED if the event is the user's, CMX_PASSED_OVER if it was
+ * acknowledged.
+ */
+int cmx_deliver(struct cmx_delivery *delivery, const struct cmx_record *record)
+{
+	const struct rdma_ucmx_event *head = record->head;
+	struct cmx_id *id;
+
+	id = head->listen_id ? find_id(head->listen_cookie, head->listen_id) :
+			       find_id(head->cookie, head->id);
+	if (!id && delivery->strangers)
+		return deliver_strange(delivery, record);
+	if (!id) { /* another process', or destroyed meanwhile */
+		cmx_ignore(delivery->channel->fd, record);
+		return CMX_PASSED_OVER;
+	}
+	cmx_id_seen_on(id, delivery->channel);
+	delivery->event->id = id;
+	set_event(delivery, record);
+	return head->listen_id ? deliver_request(delivery, record) :
+				 deliver(delivery, record);
+}
