@@ -66,6 +66,7 @@ struct hlist_head {
 #define HZ			250
 #define PAGE_SIZE		4096UL
 #define MAX_RW_COUNT		(INT_MAX & ~(PAGE_SIZE - 1))
+#define U32_MAX		(~(u32)0)
 #define ERESTARTSYS		512
 
 #define WARN_ON(condition) ({						\
