@@ -30,6 +30,7 @@
 #include "group.h"
 #include "id.h"
 #include "limit.h"
+#include "trace.h"
 
 /*
  * Events come in few sizes.  Caches of our own, so that memory can be seen,
@@ -85,6 +86,8 @@ void ucmx_channel_core_exit(void)
 		ucmx_event_caches[i] = NULL;
 	}
 }
+
+static atomic_t ucmx_last_channel = ATOMIC_INIT(0);
 
 /* How long closing waits for rdma_cm at most. */
 #define UCMX_CLOSE_TIMEOUT	(10 * HZ)
@@ -168,7 +171,9 @@ struct ucmx_channel *ucmx_channel_create(void)
 		return NULL;
 	}
 	spin_lock_init(&channel->lock);
+	channel->number = atomic_inc_return(&ucmx_last_channel);
 	INIT_LIST_HEAD(&channel->events);
+	INIT_LIST_HEAD(&channel->taken);
 	INIT_LIST_HEAD(&channel->ids);
 	init_waitqueue_head(&channel->wait);
 	init_waitqueue_head(&channel->turn);
@@ -319,6 +324,7 @@ static void ucmx_event_append(struct ucmx_channel *channel, struct ucmx_id *id,
 	list_add_tail(&event->of_id, &id->pending);
 	id->n_pending++;
 	id->n_caused += event->caused;
+	trace_ucmx_event_raise(channel, event);
 	if (ucmx_id_delivers(id, event)) {
 		ucmx_channel_queue(channel, event);
 		ucmx_channel_wake(channel, 1);

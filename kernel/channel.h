@@ -29,12 +29,16 @@ struct ucmx_user;
  * struct ucmx_channel - an event channel, behind one open file
  * @lock: decides everything about the events of the ids that the channel owns
  *	  (pending, outstanding, frozen, owner) and of their unread children
+ * @number: what people call it
  * @events: pending events that may be read, in order of arrival (@lock)
+ * @taken: outstanding events of the ids owned, in order of reading (@lock)
  * @ids: ids owned (@lock)
  * @wait: readers and pollers; woken under @lock
  * @turn: who waits for @read_mutex
  * @n_pending: events on @events (@lock)
- * @n_outstanding: outstanding events of the ids owned (@lock)
+ * @n_outstanding: events on @taken (@lock)
+ * @n_waiters: calls that wait for acknowledgements of such events, or for the
+ *	       end of an id (@lock)
  * @contended: a non-blocking reader was turned away by @read_mutex (@lock)
  * @closed: the file is gone, no id can come any more (@lock)
  * @shut_down: readers are turned away (@lock)
@@ -48,12 +52,15 @@ struct ucmx_user;
  */
 struct ucmx_channel {
 	spinlock_t lock;
+	u32 number;
 	struct list_head events;
+	struct list_head taken;
 	struct list_head ids;
 	wait_queue_head_t wait;
 	wait_queue_head_t turn;
 	u32 n_pending;
 	u32 n_outstanding;
+	u32 n_waiters;
 	bool contended;
 	bool closed;
 	bool shut_down;
@@ -90,8 +97,9 @@ enum ucmx_room {
  *		       acknowledged
  * @of_id: in the id's list of room, pending or outstanding events (lock of the
  *	   id's channel)
- * @queued: in the channel's queue; empty while the event is held with its id
- *	    (lock of the id's channel)
+ * @queued: in the channel's queue, empty while the event is held with its id;
+ *	    in the channel's list of events taken once it is outstanding (lock
+ *	    of the id's channel)
  * @id: whose event it is, set when it is raised
  * @child: with a connection request, the child until it is read
  * @group: of a multicast event, the group; it is there while the event is

@@ -34,6 +34,7 @@
 #include "group.h"
 #include "id.h"
 #include "limit.h"
+#include "trace.h"
 
 static DEFINE_XARRAY_FLAGS(ucmx_handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 static u32 ucmx_next_handle;
@@ -200,6 +201,7 @@ void ucmx_id_publish(struct ucmx_id *id, struct ucmx_channel *channel,
 	id->claimed = true;
 	ucmx_id_join(id, channel);
 	ucmx_id_name(id);
+	trace_ucmx_id_create(channel, id);
 	spin_unlock(&channel->lock);
 }
 
@@ -210,6 +212,7 @@ static void ucmx_id_unpublish(struct ucmx_id *id)
 
 	lockdep_assert_held(&channel->lock);
 	id->unpublished = true;
+	trace_ucmx_id_end(channel, id);
 	xa_erase(&ucmx_handles, id->handle);
 	atomic_dec(&ucmx_n_ids);
 	list_del_init(&id->of_channel);
@@ -298,6 +301,7 @@ void ucmx_id_adopt_unread(struct ucmx_id *child, struct ucmx_channel *channel)
 {
 	ucmx_id_leave_listener(child, channel);
 	ucmx_id_name(child);
+	trace_ucmx_id_create(channel, child);
 	ucmx_id_let_go(child, channel);
 }
 

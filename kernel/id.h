@@ -65,6 +65,7 @@ struct ucmx_migration {
  * @outstanding: outstanding events, oldest first (owner's lock)
  * @n_pending: events on @pending (owner's lock)
  * @n_outstanding: events on @outstanding (owner's lock)
+ * @n_waiters: calls that wait for something of it (owner's lock)
  * @backlog: of a listener, unread children it may have (owner's lock)
  * @n_unread: unread children (owner's lock)
  * @n_caused: events that commands caused and that were not acknowledged
@@ -101,6 +102,7 @@ struct ucmx_id {
 	struct list_head outstanding;
 	u32 n_pending;
 	u32 n_outstanding;
+	u32 n_waiters;
 	u32 backlog;
 	u32 n_unread;
 	u32 n_caused;

@@ -12,6 +12,7 @@
 #include "channel.h"
 #include "id.h"
 #include "limit.h"
+#include "trace.h"
 
 /*
  * Room: events are allocated before what causes them, so that none is lost for
@@ -281,6 +282,7 @@ void ucmx_id_die(struct ucmx_id *id, struct ucmx_channel *channel,
 	if (id->dying)
 		return;
 	id->dying = true;
+	trace_ucmx_id_destroy(channel, id);
 	ucmx_id_hold_back(id, channel);
 	list_for_each_entry(event, &id->pending, of_id) {
 		if (event->child)
@@ -329,14 +331,21 @@ int ucmx_wait_is_over(const struct ucmx_wait *wait)
 	return signal_pending(current) ? -ERESTARTSYS : 0;
 }
 
+/* Who looks and is going to look again is counted meanwhile, in *@waits, too. */
 static bool ucmx_id_check(struct ucmx_id *id, const struct ucmx_wait *wait,
-			  ucmx_wait_done_fn done)
+			  ucmx_wait_done_fn done, bool last, bool *waits)
 {
 	struct ucmx_channel *channel = ucmx_id_lock(id);
-	bool ret = done(id, wait);
+	bool is_done = done(id, wait);
+	bool goes_on = !is_done && !last;
 
+	if (goes_on && !*waits)
+		trace_ucmx_drain_start(channel, id, wait->deadline);
+	id->n_waiters += goes_on - *waits;
+	channel->n_waiters += goes_on - *waits;
+	*waits = goes_on;
 	spin_unlock(&channel->lock);
-	return ret;
+	return is_done;
 }
 
 /**
@@ -352,20 +361,25 @@ int ucmx_id_wait(struct ucmx_id *id, const struct ucmx_wait *wait,
 {
 	ktime_t until = ns_to_ktime(min_t(u64, wait->deadline, KTIME_MAX));
 	DEFINE_WAIT(entry);
+	bool waits = false;
+	ktime_t since = 0;
 	int err;
 
 	for (;;) {
 		prepare_to_wait(&id->wait, &entry, TASK_INTERRUPTIBLE);
-		err = 0;
-		if (ucmx_id_check(id, wait, done))
-			break;
 		err = ucmx_wait_is_over(wait);
-		if (err)
+		if (ucmx_id_check(id, wait, done, err, &waits))
+			err = 0;
+		else if (!err)
+			since = since ?: ktime_get();
+		if (!waits)
 			break;
 		schedule_hrtimeout(wait->deadline ? &until : NULL,
 				   HRTIMER_MODE_ABS);
 	}
 	finish_wait(&id->wait, &entry);
+	if (since)
+		trace_ucmx_drain_end(id, since, err);
 	return err;
 }
 

@@ -10,6 +10,7 @@
 #include <linux/module.h>
 
 #include "cm.h"
+#include "fdinfo.h"
 #include "ioctl.h"
 #include "limit.h"
 
@@ -62,6 +63,7 @@ const struct file_operations ucmx_fops = {
 	.poll = ucmx_poll,
 	.unlocked_ioctl = ucmx_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
+	.show_fdinfo = ucmx_show_fdinfo,
 };
 
 static struct miscdevice ucmx_device = {

@@ -25,6 +25,7 @@
 #include "channel.h"
 #include "id.h"
 #include "limit.h"
+#include "trace.h"
 
 static bool ucmx_id_may_move(struct ucmx_id *id, const struct ucmx_wait *wait)
 {
@@ -101,6 +102,7 @@ static int ucmx_move_freeze(struct ucmx_id *id, struct ucmx_channel *source,
 	}
 	id->migration = migration;
 	ucmx_id_hold_back(id, source);
+	trace_ucmx_migrate_freeze(source, target, id, 0);
 	return 0;
 }
 
@@ -125,7 +127,10 @@ static void ucmx_move_commit(struct ucmx_id *id, struct ucmx_channel *source,
 	WRITE_ONCE(id->channel, target);
 	list_move_tail(&id->of_channel, &target->ids);
 	ucmx_channel_fulfil(target, source, 1 + id->n_unread);
+	source->n_waiters -= id->n_waiters;
+	target->n_waiters += id->n_waiters;
 	id->migration = NULL;
+	trace_ucmx_migrate_commit(source, target, id, 0);
 	ucmx_id_let_go(id, target);
 }
 
@@ -148,6 +153,7 @@ static int ucmx_move_end(struct ucmx_id *id, struct ucmx_channel *source,
 	} else {
 		if (!err)
 			ucmx_move_finish(id, source, move);
+		trace_ucmx_migrate_roll_back(source, target, id, err);
 		ucmx_move_thaw(id, source, migration);
 	}
 	ucmx_channel_unlock_two(source, target);

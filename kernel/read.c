@@ -18,6 +18,7 @@
 #include "channel.h"
 #include "group.h"
 #include "id.h"
+#include "trace.h"
 
 /*
  * A kind that comes unasked, and more than once, needs room meanwhile; unless
@@ -42,6 +43,7 @@ static void ucmx_event_take(struct ucmx_channel *channel,
 	lockdep_assert_held(&channel->lock);
 	ucmx_channel_unqueue(channel, event);
 	list_move_tail(&event->of_id, &id->outstanding);
+	list_add_tail(&event->queued, &channel->taken);
 	id->n_pending--;
 	id->n_outstanding++;
 	channel->n_outstanding++;
@@ -104,6 +106,7 @@ static void ucmx_event_delivered(struct ucmx_channel *channel,
 {
 	lockdep_assert_held(&channel->lock);
 	event->copying = false;
+	trace_ucmx_event_deliver(channel, event);
 	/* From now on somebody holds it, a caller who waits maybe. */
 	wake_up_all(&event->id->wait);
 	if (event->child) {
@@ -126,6 +129,7 @@ static void ucmx_event_put_back(struct ucmx_channel *channel,
 	event->acked = false;
 	put_pid(event->reader);
 	event->reader = NULL;
+	list_del_init(&event->queued);
 	id->n_outstanding--;
 	channel->n_outstanding--;
 	ucmx_group_settled(event);
@@ -390,7 +394,9 @@ void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event)
 		event->acked = true;
 		return;
 	}
+	trace_ucmx_event_ack(channel, event);
 	list_del(&event->of_id);
+	list_del(&event->queued);
 	id->n_outstanding--;
 	channel->n_outstanding--;
 	id->n_caused -= event->caused;

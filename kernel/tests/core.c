@@ -130,6 +130,20 @@ do { \
 #define mutex_lock_interruptible(lock) \
 	(fake_note_lock(lock), mutex_lock_interruptible_nested(lock, 0))
 
+/* No tracepoints: those of rdma_ucmx have the same names. */
+#define UCMX_TRACE_H
+#define trace_ucmx_id_create(channel, id)	do { } while (0)
+#define trace_ucmx_id_destroy(channel, id)	do { } while (0)
+#define trace_ucmx_id_end(channel, id)	do { } while (0)
+#define trace_ucmx_event_raise(channel, event)	do { } while (0)
+#define trace_ucmx_event_deliver(channel, event)	do { } while (0)
+#define trace_ucmx_event_ack(channel, event)	do { } while (0)
+#define trace_ucmx_migrate_freeze(source, target, id, err)	do { } while (0)
+#define trace_ucmx_migrate_commit(source, target, id, err)	do { } while (0)
+#define trace_ucmx_migrate_roll_back(source, target, id, err)	do { } while (0)
+#define trace_ucmx_drain_start(channel, id, deadline)	do { } while (0)
+#define trace_ucmx_drain_end(id, since, err)	do { } while (0)
+
 #include "../channel.c"
 #include "../read.c"
 #include "../id.c"

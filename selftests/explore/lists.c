@@ -396,10 +396,22 @@ static const struct ucmx_channel *protects(const struct ucmx_id *id)
 	return id->channel;
 }
 
+static u32 n_taken(const struct ucmx_channel *channel)
+{
+	struct ucmx_event *event;
+	u32 n = 0;
+
+	list_for_each_entry(event, &channel->taken, queued) {
+		follow(event);
+		CHECK("C18", n++ < MAX_TAGS, "a list without end");
+	}
+	return n;
+}
+
 void lists_check(const spinlock_t *lock)
 {
 	struct ucmx_channel *channel;
-	u32 outstanding = 0;
+	u32 outstanding = 0, waiters = 0;
 	int c, k;
 
 	channel = container_of((spinlock_t *)lock, struct ucmx_channel, lock);
@@ -418,7 +430,14 @@ void lists_check(const spinlock_t *lock)
 			continue;
 		check_id(k, c);
 		outstanding += id->n_outstanding;
+		waiters += id->n_waiters;
 	}
+	CHECK("C05", waiters == channel->n_waiters,
+	      "%u calls wait for ids of channel %d, which says %u", waiters, c,
+	      channel->n_waiters);
+	CHECK("C05", n_taken(channel) == channel->n_outstanding,
+	      "channel %d has %d events taken and says %u", c,
+	      n_taken(channel), channel->n_outstanding);
 	CHECK(i_do(OP_MIGRATE) ? "C09" : "C05",
 	      outstanding == channel->n_outstanding,
 	      "%u events are outstanding on channel %d, which says %u",

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Looking in from outside: what fdinfo says of a channel, and the tracepoints.
+ */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#include "call.h"
+#include "scene.h"
+#include "test.h"
+
+/*
+ * fdinfo
+ */
+
+/* @text gets what fdinfo says of @fd. */
+static int fdinfo_read(int fd, char *text, size_t size)
+{
+	char path[64];
+	FILE *file;
+	size_t len;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	file = fopen(path, "r");
+	if (!file)
+		return -1;
+	len = fread(text, 1, size - 1, file);
+	text[len] = 0;
+	fclose(file);
+	return 0;
+}
+
+/* The number behind @name, or -1 if there is none. */
+static long fdinfo(int fd, const char *name)
+{
+	char text[1024], *found;
+
+	if (fdinfo_read(fd, text, sizeof(text)))
+		return -1;
+	found = strstr(text, name);
+	return found ? strtol(found + strlen(name), NULL, 10) : -1;
+}
+
+#define EXPECT_FDINFO(fd, n_ids, n_pending, n_outstanding, n_waiters) do {	\
+	EXPECT_EQ(n_ids, fdinfo(fd, "ucmx-ids:\t"));			\
+	EXPECT_EQ(n_pending, fdinfo(fd, "ucmx-pending:\t"));		\
+	EXPECT_EQ(n_outstanding, fdinfo(fd, "ucmx-outstanding:\t"));	\
+	EXPECT_EQ(n_waiters, fdinfo(fd, "ucmx-waiters:\t"));		\
+} while (0)
+
+/* The event that was read first, of those that are outstanding. */
+#define EXPECT_OLDEST(fd, ev) do {					\
+	char _line[128], _text[1024];					\
+									\
+	snprintf(_line, sizeof(_line),					\
+		 "ucmx-oldest:\tid %u seq %llu event %u reader %d age_ms ", \
+		 (ev)->head.id, (ev)->head.seq, (ev)->head.event, getpid()); \
+	test_ok(fdinfo_read(fd, _text, sizeof(_text)));			\
+	EXPECT_NE(NULL, strstr(_text, _line)) {				\
+		TH_LOG("expected \"%s\", got \"%s\"", _line, _text);	\
+	}								\
+} while (0)
+
+#define EXPECT_NO_OLDEST(fd) \
+	EXPECT_EQ(-1, fdinfo(fd, "ucmx-oldest:\tid "))
+
+FIXTURE(fdinfo) {
+	int source;
+	int target;
+};
+
+FIXTURE_SETUP(fdinfo)
+{
+	self->source = channel_open();
+	self->target = channel_open();
+	ASSERT_LE(0, self->source);
+	ASSERT_LE(0, self->target);
+}
+
+FIXTURE_TEARDOWN(fdinfo)
+{
+	close(self->source);
+	close(self->target);
+}
+
+TEST_F(fdinfo, c05_a_fresh_channel)
+{
+	EXPECT_FDINFO(self->source, 0, 0, 0, 0);
+	EXPECT_NO_OLDEST(self->source);
+	EXPECT_LT(0, fdinfo(self->source, "ucmx-channel:\t"));
+	EXPECT_NE(fdinfo(self->source, "ucmx-channel:\t"),
+		  fdinfo(self->target, "ucmx-channel:\t"));
+}
+
+TEST_F(fdinfo, c05_counts_and_the_oldest)
+{
+	struct event first, second;
+	__u32 a, b;
+
+	test_ok(id_with_pending(self->source, &a));
+	test_ok(id_with_pending(self->source, &b));
+	EXPECT_FDINFO(self->source, 2, 2, 0, 0);
+	EXPECT_NO_OLDEST(self->source);
+	test_ok(event_read(self->source, &first));
+	test_ok(event_read(self->source, &second));
+	EXPECT_FDINFO(self->source, 2, 0, 2, 0);
+	EXPECT_OLDEST(self->source, &first);
+	test_ok(event_ack(self->source, &first));
+	EXPECT_FDINFO(self->source, 2, 0, 1, 0);
+	EXPECT_OLDEST(self->source, &second);
+	test_ok(event_ack(self->source, &second));
+	EXPECT_FDINFO(self->source, 2, 0, 0, 0);
+	EXPECT_NO_OLDEST(self->source);
+}
+
+TEST_F(fdinfo, c05_age_is_the_time_since_it_was_read)
+{
+	__u64 before, after;
+	struct event ev;
+	long age;
+	__u32 id;
+
+	test_ok(id_with_pending(self->source, &id));
+	before = now_ns();
+	test_ok(event_read(self->source, &ev));
+	ASSERT_TRUE(wait_until(fdinfo(self->source, "age_ms ") > 0));
+	age = fdinfo(self->source, "age_ms ");
+	after = now_ns();
+	EXPECT_LE(age * 1000000ULL, after - before);
+}
+
+TEST_F(fdinfo, c05_a_failed_copy_takes_nothing)
+{
+	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+			  -1, 0);
+	__u32 id;
+
+	ASSERT_NE(MAP_FAILED, page);
+	test_ok(id_with_pending(self->source, &id));
+	test_err(EFAULT, read(self->source, page, 4096));
+	EXPECT_FDINFO(self->source, 1, 1, 0, 0);
+	EXPECT_NO_OLDEST(self->source);
+	test_ok(event_take(self->source, EV_ADDR_RESOLVED, id));
+	munmap(page, 4096);
+}
+
+TEST_F(fdinfo, c08_who_waits)
+{
+	struct call call = {};
+	__u32 id;
+
+	test_ok(id_with_outstanding(self->source, &id));
+	test_ok(call_start_migrate(&call, self->source, id, self->target));
+	EXPECT_FDINFO(self->source, 1, 0, 1, 1);
+	EXPECT_FDINFO(self->target, 1, 0, 0, 0);
+	test_ok(cmd_ack(self->source, id, 1));
+	test_ok(call_result(&call));
+	EXPECT_FDINFO(self->source, 0, 0, 0, 0);
+	EXPECT_FDINFO(self->target, 1, 0, 0, 0);
+	EXPECT_NO_OLDEST(self->source);
+}
+
+TEST_F(fdinfo, c08_who_waited_in_vain)
+{
+	__u32 id;
+
+	test_ok(id_with_outstanding(self->source, &id));
+	test_err(ETIMEDOUT, cmd_migrate_id_opt(self->source, id, self->target, 0,
+					       now_ns() + 1000000, 0));
+	EXPECT_FDINFO(self->source, 1, 0, 1, 0);
+	test_err(ETIMEDOUT, cmd_destroy_id_opt(self->source, id, 0,
+					       now_ns() + 1000000, 0));
+	EXPECT_FDINFO(self->source, 1, 0, 1, 0);
+	test_ok(cmd_ack(self->source, id, 1));
+	EXPECT_FDINFO(self->source, 0, 0, 0, 0);
+}
+
+/*
+ * Tracepoints
+ */
+
+#define TRACING "/sys/kernel/tracing"
+#define INSTANCE TRACING "/instances/ucmx_test"
+
+/* What the kernel says to itself for EINTR, in include/linux/errno.h. */
+#define ERESTARTSYS 512
+
+/* What was traced, and how far a test has looked at it. */
+FIXTURE(trace) {
+	int source;
+	int target;
+	char *text;
+	char *at;
+};
+
+FIXTURE_SETUP(trace)
+{
+	if (access(TRACING "/events", F_OK))
+		test_ok(mount("tracefs", TRACING, "tracefs", 0, NULL));
+	/* What an earlier test that failed may have left. */
+	rmdir(INSTANCE);
+	test_ok(mkdir(INSTANCE, 0700));
+	test_ok(write_file(INSTANCE "/events/rdma_ucmx/enable", "1"));
+	self->source = channel_open();
+	self->target = channel_open();
+	ASSERT_LE(0, self->source);
+	ASSERT_LE(0, self->target);
+	self->text = calloc(1, 1 << 20);
+	ASSERT_NE(NULL, self->text);
+}
+
+FIXTURE_TEARDOWN(trace)
+{
+	close(self->source);
+	close(self->target);
+	free(self->text);
+	EXPECT_EQ(0, write_file(INSTANCE "/events/rdma_ucmx/enable", "0"));
+	EXPECT_EQ(0, rmdir(INSTANCE));
+}
+
+/* No more is traced; from now on TRACED() looks at what there is. */
+#define TRACE_END() do {						\
+	FILE *_file;							\
+									\
+	test_ok(write_file(INSTANCE "/tracing_on", "0"));		\
+	_file = fopen(INSTANCE "/trace", "r");				\
+	ASSERT_NE(NULL, _file);						\
+	ASSERT_LT(0, fread(self->text, 1, (1 << 20) - 1, _file));	\
+	fclose(_file);							\
+	self->at = self->text;						\
+} while (0)
+
+/* The next line, of this format, comes behind what was found before. */
+#define TRACED(...) do {						\
+	char _line[256], *_found;					\
+									\
+	snprintf(_line, sizeof(_line), __VA_ARGS__);			\
+	_found = strstr(self->at, _line);				\
+	ASSERT_NE(NULL, _found) {					\
+		TH_LOG("no \"%s\" in \"%s\"", _line, self->at);		\
+	}								\
+	self->at = _found + strlen(_line);				\
+} while (0)
+
+#define NUMBER(fd) fdinfo(fd, "ucmx-channel:\t")
+
+TEST_F(trace, c05_life_of_an_id_and_an_event)
+{
+	long channel = NUMBER(self->source);
+	__u32 id;
+
+	test_ok(id_with_outstanding(self->source, &id));
+	test_ok(cmd_ack(self->source, id, 1));
+	test_ok(cmd_destroy_id(self->source, id));
+	TRACE_END();
+	TRACED("ucmx_id_create: channel=%ld id=%u cookie=", channel, id);
+	TRACED("ucmx_event_raise: channel=%ld id=%u seq=1 event=%u status=0\n",
+	       channel, id, EV_ADDR_RESOLVED);
+	TRACED("ucmx_event_deliver: channel=%ld id=%u seq=1 event=%u status=0\n",
+	       channel, id, EV_ADDR_RESOLVED);
+	TRACED("ucmx_event_ack: channel=%ld id=%u seq=1 event=%u age_ns=",
+	       channel, id, EV_ADDR_RESOLVED);
+	TRACED("ucmx_id_destroy: channel=%ld id=%u cookie=", channel, id);
+	TRACED("ucmx_id_end: channel=%ld id=%u cookie=", channel, id);
+}
+
+TEST_F(trace, c08_a_migration_that_waits)
+{
+	long source = NUMBER(self->source), target = NUMBER(self->target);
+	struct call call = {};
+	__u32 id;
+
+	test_ok(id_with_outstanding(self->source, &id));
+	test_ok(cmd_resolve_route(self->source, id));
+	ASSERT_TRUE(wait_until(id_has_pending(self->source, id, 1)));
+	test_ok(call_start_migrate(&call, self->source, id, self->target));
+	test_ok(cmd_ack(self->source, id, 1));
+	test_ok(call_result(&call));
+	test_ok(event_take(self->target, EV_ROUTE_RESOLVED, id));
+	TRACE_END();
+	TRACED("ucmx_migrate_freeze: source=%ld target=%ld id=%u pending=1 outstanding=1 unread=0 err=0\n",
+	       source, target, id);
+	TRACED("ucmx_drain_start: channel=%ld id=%u outstanding=1 deadline_ns=0\n",
+	       source, id);
+	TRACED("ucmx_event_ack: channel=%ld id=%u seq=1 ", source, id);
+	TRACED("ucmx_drain_end: id=%u waited_ns=", id);
+	TRACED("ucmx_migrate_commit: source=%ld target=%ld id=%u pending=1 outstanding=0 unread=0 err=0\n",
+	       source, target, id);
+	TRACED("ucmx_event_deliver: channel=%ld id=%u seq=2 ", target, id);
+}
+
+TEST_F(trace, c07_a_migration_that_fails)
+{
+	long source = NUMBER(self->source), target = NUMBER(self->target);
+	struct call call = {};
+	__u32 id;
+
+	count_signals(SIGUSR1, 0);
+	test_ok(id_with_outstanding(self->source, &id));
+	test_ok(call_start_migrate(&call, self->source, id, self->target));
+	call_signal(&call, SIGUSR1);
+	test_err(EINTR, call_result(&call));
+	TRACE_END();
+	TRACED("ucmx_migrate_freeze: source=%ld target=%ld id=%u ", source,
+	       target, id);
+	TRACED("ucmx_drain_start: channel=%ld id=%u ", source, id);
+	TRACED("ucmx_drain_end: id=%u waited_ns=", id);
+	TRACED(" err=%d\n", -ERESTARTSYS);
+	TRACED("ucmx_migrate_roll_back: source=%ld target=%ld id=%u pending=0 outstanding=1 unread=0 err=%d\n",
+	       source, target, id, -ERESTARTSYS);
+}
+
+/* An unread child is a listener's; it is known from when its request is read. */
+TEST_F(trace, c10_a_request_and_its_child)
+{
+	long channel = NUMBER(self->source);
+	__u32 listener, client;
+	struct event ev;
+	__u16 port;
+
+	test_ok(listener_open(self->source, ADDR1, 4, &listener, &port));
+	test_ok(client_connect(self->target, ADDR1, port, &client));
+	test_ok(event_expect(self->source, EV_CONNECT_REQUEST, &ev));
+	TRACE_END();
+	TRACED("ucmx_event_raise: channel=%ld id=%u seq=1 event=%u ", channel,
+	       listener, EV_CONNECT_REQUEST);
+	TRACED("ucmx_event_deliver: channel=%ld id=%u seq=1 event=%u ", channel,
+	       listener, EV_CONNECT_REQUEST);
+	TRACED("ucmx_id_create: channel=%ld id=%u ", channel, ev.head.id);
+}
+
+TEST_HARNESS_MAIN
