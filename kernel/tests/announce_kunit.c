@@ -228,11 +228,8 @@ static void acknowledge_late(void)
 	fake_ack(late_world, late_world->source, late_handle, 1);
 }
 
-/*
- * Acknowledged between the last look and the end of the call.  Whatever comes
- * of it, what was not described is not announced.
- */
-static void c16_acknowledged_too_late(struct kunit *test)
+/* The deadline has passed, and one look finds that nothing is waited for. */
+static void c08_acknowledged_at_the_last_look(struct kunit *test)
 {
 	const struct ucmx_move move = { .wait.deadline = fake_soon() };
 	struct fake_world *w = test->priv;
@@ -241,15 +238,15 @@ static void c16_acknowledged_too_late(struct kunit *test)
 	late_world = w;
 	late_handle = id->handle;
 	fake_when_late = acknowledge_late;
-	/* It is looked at before the freeze, and after the look at the id. */
+	/* The time is looked at before the freeze, too. */
 	atomic_set(&fake_looks_until_late, 1);
-	KUNIT_EXPECT_EQ(test, -ETIMEDOUT,
-			announce(w, id, w->source, w->target, &move));
+	KUNIT_EXPECT_EQ(test, 0, announce(w, id, w->source, w->target, &move));
 	KUNIT_EXPECT_EQ(test, -1, atomic_read(&fake_looks_until_late));
-	KUNIT_EXPECT_EQ(test, 0u, fake_info(id).outstanding);
-	KUNIT_EXPECT_EQ(test, 0, atomic_read(&w->described));
-	fake_expect_ids(w, 1, 0);
-	expect_not_announced(w, id, 2, 2);
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&w->described));
+	fake_expect_ids(w, 0, 1);
+	FAKE_EXPECT_EMPTY(w, w->source);
+	FAKE_EXPECT_READ(w, w->target, id->handle, ARRIVED, 4);
+	fake_expect_events(w, w->target, id, 2, 2);
 }
 
 /* What is described must hold still: commands change it. */
@@ -446,7 +443,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c16_announced_again),
 	KUNIT_CASE(c16_failed_call_announces_nothing),
 	KUNIT_CASE(c16_interrupted_wait_announces_nothing),
-	KUNIT_CASE(c16_acknowledged_too_late),
+	KUNIT_CASE(c08_acknowledged_at_the_last_look),
 	KUNIT_CASE(c16_described_between_commands),
 	KUNIT_CASE(c08_wait_for_a_command_is_interrupted),
 	KUNIT_CASE(c12_destroyed_id_is_not_announced),

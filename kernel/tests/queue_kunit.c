@@ -123,7 +123,7 @@ static void c04_as_many_as_are_wanted(struct kunit *test)
 			ucmx_channel_read_events(w->source, &read, false));
 	KUNIT_EXPECT_EQ(test, 2u, read.count);
 	expect_records(test, buf->data, 2, 3);
-	FAKE_EXPECT_READ(w, w->source, id->handle, 6, 5);
+	FAKE_EXPECT_READ(w, w->source, id->handle, 5, 6);
 	FAKE_EXPECT_EMPTY(w, w->source);
 }
 
