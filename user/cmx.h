@@ -2,6 +2,9 @@
 /*
  * librdmacmx - what its files share.
  *
+ * What a program calls is in calls.c and calls_cmx.c, which may log it (debug.c)
+ * and go on to what does the work (names.h).
+ *
  * Down: a public function fills in a command and gives it to cmx_id_command()
  * (owner.c), which finds the channel that owns the id and sends it there
  * (syscall.c).  Up: rdma_get_cm_event() (event.c) reads one record and
@@ -420,5 +423,7 @@ int cmx_qp_shut_down(struct cmx_id *id);
 /* conn.c */
 void cmx_conn_note(struct cmx_id *id, enum rdma_cm_event_type event);
 int cmx_conn_established(struct cmx_id *id);
+
+#include "names.h"
 
 #endif /* CMX_H */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "cmx.h"
+#include "debug.h"
 
 /* The id by which an event is acknowledged. */
 static uint32_t ack_handle(const struct rdma_ucmx_event *head)
@@ -244,15 +245,8 @@ static int deliver_strange(struct cmx_delivery *delivery,
 	return CMX_DELIVERED;
 }
 
-/**
- * cmx_deliver - turn a record into an event
- * @delivery: where it was read, and what it may take
- * @record: the record
- *
- * Returns CMX_DELIVERED if the event is the user's, CMX_PASSED_OVER if it was
- * acknowledged.
- */
-int cmx_deliver(struct cmx_delivery *delivery, const struct cmx_record *record)
+static int deliver_any(struct cmx_delivery *delivery,
+		       const struct cmx_record *record)
 {
 	const struct rdma_ucmx_event *head = record->head;
 	struct cmx_id *id;
@@ -270,4 +264,22 @@ int cmx_deliver(struct cmx_delivery *delivery, const struct cmx_record *record)
 	set_event(delivery, record);
 	return head->listen_id ? deliver_request(delivery, record) :
 				 deliver(delivery, record);
+}
+
+/**
+ * cmx_deliver - turn a record into an event
+ * @delivery: where it was read, and what it may take
+ * @record: the record
+ *
+ * Returns CMX_DELIVERED if the event is the user's, CMX_PASSED_OVER if it was
+ * acknowledged.
+ */
+int cmx_deliver(struct cmx_delivery *delivery, const struct cmx_record *record)
+{
+	int ret = deliver_any(delivery, record);
+
+	if (cmx_debugging())
+		cmx_debug_event(delivery->channel, record,
+				ret == CMX_DELIVERED ? delivery->event : NULL);
+	return ret;
 }

@@ -5,6 +5,7 @@
  * wherever it is (see owner.c).
  */
 #include "cmx.h"
+#include "debug.h"
 
 /**
  * cmx_id_move - move an id to another channel
@@ -18,7 +19,7 @@ int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
 	struct cmx_move move = { .target = target };
 	struct cmx_walk walk = { .id = id };
 	struct cmx_channel *source;
-	int ret, saved;
+	int ret, saved, source_fd;
 
 	command->id = atomic_load(&id->handle);
 	command->target_fd = target->fd;
@@ -26,6 +27,7 @@ int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
 		source = cmx_walk_next(&walk);
 		if (!source)
 			return cmx_walk_error(&walk);
+		source_fd = source->fd;
 		cmx_move_begin(&walk, &move);
 		ret = cmx_sys_command(source->fd, RDMA_UCMX_MIGRATE_ID,
 				      command);
@@ -34,8 +36,11 @@ int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
 		cmx_channel_unuse(source);
 		errno = saved;
 		if (!ret || errno != ENOENT)
-			return ret;
+			break;
 	}
+	if (cmx_debugging())
+		cmx_debug_migration(id, source_fd, target->fd, ret);
+	return ret;
 }
 
 /*
