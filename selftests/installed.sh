@@ -18,7 +18,7 @@ tests=(installs rping_by_rdmacmx_run ucmatose_by_rdmacmx_run
 	rsockets_are_refused)
 
 # The library is built already: here nothing is to be written beside it.
-installs() { make -s -C "$top/user" O="$top/build/user" PREFIX="$work/usr" install; }
+installs() { make -s -C "$top/user" O="$top/build/user" PREFIX="$work/usr" install > "$work/out"; }
 
 ping="ping data: rdma-ping-4: "
 
