@@ -208,6 +208,32 @@ TEST_F(group, message_to_the_group_is_received)
 	test_ok(rdma_dereg_mr(recv_mr));
 }
 
+/* Verbs destroys none that is attached to a group. */
+TEST_F(group, queue_pair_of_a_member_goes)
+{
+	struct rdma_cm_id *id = self->id;
+	struct ibv_cq *cq = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
+	struct ibv_qp_init_attr attr = {
+		.send_cq = cq,
+		.recv_cq = cq,
+		.cap = {
+			.max_send_wr = 1,
+			.max_recv_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+		.qp_type = IBV_QPT_UD,
+	};
+
+	ASSERT_NE(NULL, cq);
+	test_ok(rdma_create_qp(id, NULL, &attr));
+	test_ok(join(id, GROUP, NULL));
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_MULTICAST_JOIN));
+	rdma_destroy_qp(id);
+	EXPECT_EQ(0, ibv_destroy_cq(cq));
+	test_ok(leave(id, GROUP));
+}
+
 /* Leaving in a thread that is sent signals. */
 struct leaver {
 	pthread_t thread;

@@ -260,6 +260,8 @@ struct cmx_id *cmx_table_find_handle(uint32_t handle);
 bool cmx_table_has(const struct cmx_id *id);
 void cmx_table_get(struct cmx_id *id);
 bool cmx_table_put(struct cmx_id *id);
+void cmx_table_hold(void);
+void cmx_table_release(void);
 
 /* id.c */
 struct cmx_id *cmx_id_alloc(void);
@@ -346,6 +348,10 @@ int cmx_event_get(struct cmx_channel *channel, struct cmx_channel *own_channel,
 void cmx_event_settle(struct cmx_event *event);
 void cmx_event_free(struct cmx_event *event);
 
+/* batch.c */
+void cmx_batches_hold(void);
+void cmx_batches_release(void);
+
 /* sync.c */
 /**
  * enum cmx_operation - what a synchronous call waits for
@@ -382,6 +388,7 @@ int cmx_sync_wait(struct cmx_id *id, enum cmx_operation operation,
 int cmx_group_joined(struct cmx_event *event);
 void cmx_group_context(struct cmx_event *event, uint32_t handle);
 void cmx_groups_free(struct cmx_group *group);
+void cmx_groups_detach(struct cmx_id *id);
 
 /* record.c */
 int cmx_record_parse(const void *buffer, size_t size,
@@ -403,6 +410,8 @@ socklen_t cmx_addr_length(const struct sockaddr *address);
 int cmx_device_attach(struct cmx_id *id, __be64 guid, uint32_t index);
 void cmx_device_detach(struct cmx_id *id);
 void cmx_device_gone(struct cmx_id *id);
+void cmx_devices_hold(void);
+void cmx_devices_release(void);
 struct ibv_xrcd *cmx_device_xrcd(struct cmx_id *id);
 void cmx_device_limits(struct cmx_id *id, uint8_t *responder_resources,
 		       uint8_t *initiator_depth);

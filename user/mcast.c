@@ -296,14 +296,36 @@ static struct cmx_group *leave_begin(struct cmx_id *id,
 	return group;
 }
 
+/* Called with id->lock and the queue pair's lock held. */
+static void detach_qp(struct cmx_id *id, struct cmx_group *group)
+{
+	if (group->attached && id->id.qp)
+		ibv_detach_mcast(id->id.qp, &group->mgid, group->mlid);
+	group->attached = false;
+}
+
+/**
+ * cmx_groups_detach - have an id's queue pair receive from no group any more
+ * @id: the id; the caller holds the queue pair's lock
+ *
+ * A queue pair cannot be destroyed before that.  The groups are not left.
+ */
+void cmx_groups_detach(struct cmx_id *id)
+{
+	struct cmx_group *group;
+
+	pthread_mutex_lock(&id->lock);
+	for (group = id->groups; group; group = group->next)
+		detach_qp(id, group);
+	pthread_mutex_unlock(&id->lock);
+}
+
 /* Receive nothing from it any more.  Called with the queue pair's lock held. */
 static void detach(struct cmx_id *id, struct cmx_group *group)
 {
 	pthread_mutex_lock(&id->lock);
 	group->leaving = true;
-	if (group->attached && id->id.qp)
-		ibv_detach_mcast(id->id.qp, &group->mgid, group->mlid);
-	group->attached = false;
+	detach_qp(id, group);
 	pthread_mutex_unlock(&id->lock);
 }
 

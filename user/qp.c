@@ -243,6 +243,14 @@ static bool qp_attr_fits(struct rdma_cm_id *id,
 	       (!id->send_cq || !attr->send_cq || id->send_cq == attr->send_cq);
 }
 
+/* Only those of XRC can do without a completion queue. */
+static bool has_cqs(const struct ibv_qp_init_attr_ex *attr)
+{
+	return attr->qp_type == IBV_QPT_XRC_SEND ||
+	       attr->qp_type == IBV_QPT_XRC_RECV ||
+	       (attr->send_cq && attr->recv_cq);
+}
+
 /* The receiving end of XRC belongs to a domain, the device's by default. */
 static int put_xrcd(struct cmx_id *id, struct ibv_qp_init_attr_ex *attr)
 {
@@ -279,7 +287,8 @@ static int create_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 		attr->send_cq = id->send_cq;
 	if (!attr->srq)
 		attr->srq = id->srq;
-	qp = ibv_create_qp_ex(id->verbs, attr);
+	errno = EINVAL;
+	qp = has_cqs(attr) ? ibv_create_qp_ex(id->verbs, attr) : NULL;
 	if (!qp)
 		goto destroy_cqs;
 	if (init_qp(cmx_id_of(id), qp))
@@ -305,8 +314,9 @@ destroy_cqs:
  * As rdma_create_qp(3).  Ready for posting receives, of an unconnected id for
  * sends too.  The queue pair belongs to the id until rdma_destroy_qp().
  *
- * errno: EINVAL (no device, it has a queue pair, or an object is another
- * device's), and what ibv_create_qp_ex(3) and ibv_modify_qp(3) say.
+ * errno: EINVAL (no device, it has a queue pair, an object is another device's,
+ * or there is neither a completion queue nor work for one), and what
+ * ibv_create_qp_ex(3) and ibv_modify_qp(3) say.
  */
 CMX_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id,
 				 struct ibv_qp_init_attr_ex *qp_init_attr)
@@ -356,13 +366,15 @@ CMX_EXPORT int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
  * @id: the id
  *
  * As rdma_destroy_qp(3).  Waits for an event of another thread that is moving
- * it.
+ * it.  It receives from no multicast group any more; these are left with
+ * rdma_leave_multicast(), or with the id.
  */
 CMX_EXPORT void rdma_destroy_qp(struct rdma_cm_id *id)
 {
 	struct cmx_id *own = cmx_id_of(id);
 	int state = cmx_qp_lock(own);
 
+	cmx_groups_detach(own);
 	if (id->qp)
 		ibv_destroy_qp(id->qp);
 	id->qp = NULL;
