@@ -199,6 +199,11 @@ static int take_hints(struct rdma_addrinfo *res,
 	return 0;
 }
 
+static void abandon(void *result)
+{
+	rdma_freeaddrinfo(result);
+}
+
 /**
  * rdma_getaddrinfo - translate a name to an address
  * @node: name or number of the host, or NULL
@@ -225,16 +230,14 @@ CMX_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
 	result = calloc(1, sizeof(*result));
 	if (!result)
 		return -1;
-	if (node || service)
-		ret = resolve(result, node, service, hints);
-	else
-		ret = take_hints(result, hints);
-	if (ret) {
-		rdma_freeaddrinfo(result);
-		return ret;
-	}
-	*res = result;
-	return 0;
+	/* The C library's may be a cancellation point. */
+	pthread_cleanup_push(abandon, result);
+	ret = node || service ? resolve(result, node, service, hints) :
+				take_hints(result, hints);
+	pthread_cleanup_pop(ret);
+	if (!ret)
+		*res = result;
+	return ret;
 }
 
 /**

@@ -307,3 +307,19 @@ CMX_EXPORT int rdmax_ack_cm_events(struct rdma_cm_event **events, int n)
 		done += ack_some(events + done, n - done);
 	return done;
 }
+
+/**
+ * cmx_batches_hold - have nobody change the batches that are kept, before a fork
+ */
+void cmx_batches_hold(void)
+{
+	pthread_mutex_lock(&batch_lock);
+}
+
+/**
+ * cmx_batches_release - end that
+ */
+void cmx_batches_release(void)
+{
+	pthread_mutex_unlock(&batch_lock);
+}

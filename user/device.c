@@ -295,6 +295,30 @@ static struct ibv_context *keep_device(struct ibv_device *source)
 	return device->verbs;
 }
 
+/* Called with the lock held.  Those that cannot be opened are left out. */
+static struct ibv_context **keep_devices(struct ibv_device **list, int count,
+					 int *used)
+{
+	struct ibv_context **contexts;
+	int i;
+
+	if (!count) {
+		errno = ENODEV;
+		return NULL;
+	}
+	contexts = calloc(count + 1, sizeof(*contexts));
+	if (!contexts)
+		return NULL;
+	for (i = 0; i < count; i++) {
+		contexts[*used] = keep_device(list[i]);
+		*used += !!contexts[*used];
+	}
+	if (*used)
+		return contexts;
+	free(contexts);
+	return NULL;
+}
+
 /**
  * rdma_get_devices - list the RDMA devices that there are
  * @num_devices: where to put how many, or NULL
@@ -302,30 +326,22 @@ static struct ibv_context *keep_device(struct ibv_device *source)
  * As rdma_get_devices(3).  The list ends with NULL and belongs to the caller,
  * who frees it with rdma_free_devices(); the devices stay open.
  *
- * Returns NULL and errno on error: ENODEV (there is none), ENOMEM.
+ * Returns NULL and errno on error: ENODEV (there is none), ENOMEM, and if none
+ * can be opened what that says.
  */
 CMX_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)
 {
 	struct ibv_context **contexts = NULL;
-	int i, count, used = 0, state;
 	struct ibv_device **list;
+	int count, used = 0;
+	int state = lock_devices();
 
 	list = ibv_get_device_list(&count);
-	if (!list)
-		return NULL;
-	if (count)
-		contexts = calloc(count + 1, sizeof(*contexts));
-	else
-		errno = ENODEV;
-	if (contexts) {
-		state = lock_devices();
-		for (i = 0; i < count; i++) {
-			contexts[used] = keep_device(list[i]);
-			used += !!contexts[used];
-		}
-		unlock_devices(state);
+	if (list) {
+		contexts = keep_devices(list, count, &used);
+		ibv_free_device_list(list);
 	}
-	ibv_free_device_list(list);
+	unlock_devices(state);
 	if (num_devices)
 		*num_devices = used;
 	return contexts;
@@ -340,4 +356,20 @@ CMX_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)
 CMX_EXPORT void rdma_free_devices(struct ibv_context **list)
 {
 	free(list);
+}
+
+/**
+ * cmx_devices_hold - have nobody change the devices, before a fork
+ */
+void cmx_devices_hold(void)
+{
+	pthread_mutex_lock(&device_lock);
+}
+
+/**
+ * cmx_devices_release - end that
+ */
+void cmx_devices_release(void)
+{
+	pthread_mutex_unlock(&device_lock);
 }

@@ -74,6 +74,23 @@ static int active_endpoint(struct rdma_cm_id *id,
 	return 0;
 }
 
+static int make_endpoint(struct rdma_cm_id *id, const struct rdma_addrinfo *res,
+			 struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	if (res->ai_flags & RAI_PASSIVE)
+		return passive_endpoint(id, res, pd, attr);
+	return active_endpoint(id, res, pd, attr);
+}
+
+/* Also when the thread is cancelled: nobody has the id yet.  Keeps errno. */
+static void abandon(void *argument)
+{
+	int saved = errno;
+
+	rdma_destroy_ep(argument);
+	errno = saved;
+}
+
 /**
  * rdma_create_ep - make an endpoint
  * @id: where to put its id
@@ -94,21 +111,17 @@ CMX_EXPORT int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 			      struct ibv_qp_init_attr *qp_init_attr)
 {
 	struct cmx_id *own;
-	int ret, saved;
+	int ret;
 
 	if (!id || !res)
 		return cmx_error(EINVAL);
 	if (cmx_id_create(NULL, NULL, res->ai_port_space, res->ai_qp_type, &own))
 		return -1;
-	if (res->ai_flags & RAI_PASSIVE)
-		ret = passive_endpoint(&own->id, res, pd, qp_init_attr);
-	else
-		ret = active_endpoint(&own->id, res, pd, qp_init_attr);
-	if (ret) {
-		saved = errno;
-		rdma_destroy_ep(&own->id);
-		return cmx_error(saved);
-	}
+	pthread_cleanup_push(abandon, &own->id);
+	ret = make_endpoint(&own->id, res, pd, qp_init_attr);
+	pthread_cleanup_pop(ret);
+	if (ret)
+		return -1;
 	*id = &own->id;
 	return 0;
 }

@@ -13,12 +13,16 @@
 /**
  * cmx_sys_open - open the device, that is, make a channel
  *
- * Returns a descriptor, or -1 and errno: ENODEV if the module is not there.
+ * No cancellation point.  Returns a descriptor, or -1 and errno: ENODEV if the
+ * module is not there.
  */
 int cmx_sys_open(void)
 {
-	int fd = open(CMX_DEVICE, O_RDWR | O_CLOEXEC);
+	int fd, state;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	fd = open(CMX_DEVICE, O_RDWR | O_CLOEXEC);
+	pthread_setcancelstate(state, NULL);
 	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
 		errno = ENODEV;
 	return fd;

@@ -238,3 +238,19 @@ bool cmx_table_put(struct cmx_id *id)
 	pthread_mutex_unlock(&table_lock);
 	return true;
 }
+
+/**
+ * cmx_table_hold - have nobody change the free slots, before a fork
+ */
+void cmx_table_hold(void)
+{
+	pthread_mutex_lock(&table_lock);
+}
+
+/**
+ * cmx_table_release - end that
+ */
+void cmx_table_release(void)
+{
+	pthread_mutex_unlock(&table_lock);
+}
