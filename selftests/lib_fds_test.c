@@ -3,41 +3,18 @@
  * Descriptors, signals and threads of synchronous ids: how many descriptors
  * they take, what happens when there is none, and how a call ends early.
  */
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib_scene.h"
+#include "lib_wait.h"
 #include "test.h"
 
 enum { IDS = 2000, LIMIT = 4096 };
-
-/* Descriptors of this process; fails for none that is passed on by exec(). */
-static int count_fds(bool *inherited)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
-	int count = 0, fd;
-
-	while ((entry = readdir(dir))) {
-		fd = atoi(entry->d_name);
-		if (fd <= STDERR_FILENO || fd == dirfd(dir))
-			continue;
-		count++;
-		if (inherited && !(fcntl(fd, F_GETFD) & FD_CLOEXEC))
-			*inherited = true;
-	}
-	closedir(dir);
-	return count;
-}
 
 static void limit_fds(int limit)
 {
@@ -158,36 +135,11 @@ static void *wait_for_request(void *argument)
 	return NULL;
 }
 
-/* Whether a thread is in read(2) of a descriptor. */
-static bool is_reading(int tid, int fd)
-{
-	int call = -1, argument = -1;
-	char path[64];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
-	file = fopen(path, "r");
-	if (!file)
-		return false;
-	if (fscanf(file, "%d %x", &call, (unsigned int *)&argument) != 2)
-		call = -1;
-	fclose(file);
-	return call == SYS_read && argument == fd;
-}
-
 static void waiter_start(struct waiter *waiter, struct rdma_cm_id *listener)
 {
-	const int fd = listener->channel->fd;
-	int ms;
-
 	waiter->listener = listener;
 	pthread_create(&waiter->thread, NULL, wait_for_request, waiter);
-	for (ms = patience_ms(); ms > 0; ms--) {
-		if (atomic_load(&waiter->tid) &&
-		    is_reading(atomic_load(&waiter->tid), fd))
-			break;
-		usleep(1000);
-	}
+	wait_until_reading(&waiter->tid, listener->channel->fd);
 }
 
 static void on_signal(int number)
