@@ -69,7 +69,8 @@ examples: user ## the programs in user/examples
 # What the targets below need from Debian; as root they install it themselves.
 packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
 	    ibverbs-providers rdmacm-utils perftest python3-pyverbs rdma-core \
-	    iproute2 gcc-multilib libc6-dev-i386 pkg-config libcap2-bin mandoc
+	    iproute2 gcc-multilib libc6-dev-i386 pkg-config libcap2-bin mandoc \
+	    fio qperf libfabric-bin ucx-utils dapl2-utils qemu-system-x86 valgrind
 
 .PHONY: prepare
 prepare:

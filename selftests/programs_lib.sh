@@ -80,6 +80,21 @@ pair() {
 	fi
 }
 
+# pair_tcp PORT SAYS SERVER... -- CLIENT...: run both, the client when the server
+# listens on a TCP port, by which it makes an appointment with its client.
+pair_tcp() {
+	local port=$1 says=$2
+	shift 2
+
+	split "$@"
+	start_server
+	if listens_tcp "$port" $server_pid; then
+		run_client "$says"
+	else
+		no_server "does not listen"
+	fi
+}
+
 # pair_when READY SAYS SERVER... -- CLIENT...: run both, the client when the
 # server says that it is ready.
 pair_when() {
@@ -134,6 +149,16 @@ listens() {
 
 	while [ $SECONDS -lt $end ] && [ -e "/proc/$2" ]; do
 		! rdma resource show cm_id | grep -q "state LISTEN.*:$1 " || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+listens_tcp() {
+	local end=$((SECONDS + seconds))
+
+	while [ $SECONDS -lt $end ] && [ -e "/proc/$2" ]; do
+		[ -z "$(ss -Hltn "sport = :$1")" ] || return 0
 		sleep 0.1
 	done
 	return 1

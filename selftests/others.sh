@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# others.sh - programs that use librdmacm for something else than to show it:
+# fio, qperf, libfabric, UCX, DAPL, and QEMU's live migration, as Debian has them,
+# over whichever library the environment gives them, inside the virtual machine.
+# Arguments: the tests to run, if not all.  Output: KTAP.
+set -uo pipefail
+# shellcheck source=selftests/programs_lib.sh
+. "$(dirname "$0")/programs_lib.sh"
+
+tests=(the_library_is_the_intended_one
+	fio_send fio_write fio_read qperf_rc libfabric_pingpong ucx_demo
+	dapl_connections qemu_live_migration)
+
+fio_send() { run_fio send 4441; }
+fio_write() { run_fio write 4442; }
+fio_read() { run_fio read 4443; }
+run_fio() {
+	local both=(fio --ioengine=rdma --bs=16k --size=1m --iodepth=4 "--port=$2")
+
+	pair "$2" " WRITE: .*io=1024KiB" "${both[@]}" --name=server --rw=read --iodepth=16 -- \
+		"${both[@]}" --name=client --rw=write "--verb=$1" --hostname=192.0.2.1
+}
+
+# Its server does not end by itself.
+qperf_rc() {
+	local ends_by=TERM
+
+	pair_tcp 19765 "^ver_rc_compare_swap:" qperf -- \
+		qperf -cm 1 -t 1 192.0.2.1 rc_bw rc_lat rc_rdma_write_bw ver_rc_compare_swap
+}
+
+libfabric_pingpong() {
+	local both=(fi_pingpong -p verbs -e msg -d rxe0 -I 10 -S 4096)
+
+	pair_tcp 47592 "^4k  *10  *=10 " "${both[@]}" -- "${both[@]}" 192.0.2.1
+}
+
+# A client that loses its connection in the middle, which the server survives.
+ucx_demo() {
+	local -x UCX_TLS=rc_verbs,ud_verbs UCX_SOCKADDR_TLS_PRIORITY=rdmacm
+	local ends_by=TERM
+
+	pair 1337 "Client exit with status 'OK'" io_demo -- io_demo -i 10 192.0.2.1
+}
+
+# DAPL over the connection manager, where the device goes by its interface.
+dapl_connections() {
+	use_dapl
+	pair_tcp 15828 "Connections: .* Num=20$" dtestcm -P ucmx-d0 -c 20 -- dtestcm -P ucmx-d0 -c 20 -h 192.0.2.1
+}
+use_dapl() {
+	export DAT_OVERRIDE=$work/dat.conf
+	echo 'ucmx-d0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "d0 0" ""' > "$DAT_OVERRIDE"
+}
+
+# A machine that does not run goes from one QEMU to the other, which is told to
+# end when it is there.
+qemu_live_migration() {
+	local machine="qemu-system-x86_64 -M pc -m 8 -accel tcg -nodefaults -display none -S -monitor stdio"
+
+	mkfifo "$work/monitor"
+	pair 4999 "Migration status: completed" \
+		bash -c "$machine -incoming rdma:192.0.2.1:4999 <> '$work/monitor'" -- \
+		bash -c "printf 'migrate rdma:192.0.2.1:4999\ninfo migrate\nquit\n' | $machine
+			echo quit > '$work/monitor'"
+}
+
+ulimit -l unlimited
+[ $# -eq 0 ] || tests=("$@")
+run_all others "${tests[@]}"
