@@ -50,7 +50,7 @@ modules: ## rdma_ucmx.ko, for KDIR=, else the running kernel, else the newest
 	$(call build-module,$(build)/module,$(KDIR))
 
 .PHONY: vm-module
-vm-module: ## rdma_ucmx.ko for the VM's kernel KERNEL=debian|debug|kcsan
+vm-module: ## rdma_ucmx.ko for a kernel of the VM's; KERNEL=, see selftests/vm/run --list
 	@kdir=$$(selftests/vm/kdir $(KERNEL)) && \
 		$(MAKE) --no-print-directory vm-module-at VM_KDIR=$$kdir
 

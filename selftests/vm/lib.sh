@@ -39,12 +39,14 @@ apt_locked() {
 	DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" >&2 </dev/null
 }
 
-# load_kernel NAME: read kernels/NAME.kernel into the variables kind, source
-# and fragments (built) or package, headers and pattern (packaged), ram,
-# append, leak_detector.
+# load_kernel NAME: read kernels/NAME.kernel into the variables kind, source,
+# suite (of Debian, if not the machine's), fragments and debug (the name of its
+# debug configuration, if it has one) for a kernel that is built, or package,
+# headers and pattern for a packaged one; ram, append, leak_detector.
 load_kernel() {
 	[ -r "$vm_dir/kernels/$1.kernel" ] ||
 		die "no kernel '$1'; there are: $(kernel_names)"
+	suite='' debug=''
 	# shellcheck disable=SC1090
 	. "$vm_dir/kernels/$1.kernel"
 }
@@ -57,6 +59,30 @@ kernel_names() {
 		names+=("${file%.kernel}")
 	done
 	echo "${names[*]}"
+}
+
+# debug_kernel NAME: the name of its debug configuration.
+debug_kernel() {
+	load_kernel "$1"
+	[ -n "$debug" ] || die "kernel '$1' has no debug configuration"
+	echo "$debug"
+}
+
+list_kernels() {
+	local name
+
+	for name in $(kernel_names); do
+		load_kernel "$name"
+		case ${kind:?} in
+		built) printf '%-12s %s\n' "$name" "$("$vm_dir/build-kernel" --state "$name")" ;;
+		packaged)
+			if locate_packaged; then
+				printf '%-12s installed: %s\n' "$name" "$release"
+			else
+				printf '%-12s would be installed: %s\n' "$name" "$package"
+			fi ;;
+		esac
+	done
 }
 
 # locate_kernel: where the kernel that load_kernel described is; builds or
