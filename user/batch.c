@@ -43,6 +43,7 @@ static pthread_mutex_t batch_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cmx_batch *batches;
 static unsigned int num_batches;
 
+/* One that was used before, or NULL. */
 static struct cmx_batch *batch_take(void)
 {
 	struct cmx_batch *batch;
@@ -54,7 +55,7 @@ static struct cmx_batch *batch_take(void)
 		num_batches--;
 	}
 	pthread_mutex_unlock(&batch_lock);
-	return batch ?: calloc(1, sizeof(*batch));
+	return batch;
 }
 
 static void batch_free(struct cmx_batch *batch)
@@ -142,7 +143,7 @@ static int reader_begin(struct cmx_batch_reader *reader,
 	if (!cmx_channel_use(channel))
 		return cmx_error(EBADF);
 	reader->channel = channel;
-	reader->batch = batch_take();
+	reader->batch = batch_take() ?: calloc(1, sizeof(*reader->batch));
 	return reader->batch ? batch_fill(reader->batch, wanted) : -1;
 }
 
@@ -193,7 +194,7 @@ static int reader_deliver(struct cmx_batch_reader *reader, int count,
 	};
 	char *buffer = (char *)reader->batch->buffer;
 	struct cmx_record record;
-	size_t at = 0;
+	size_t at = 0, size;
 	int i, used = 0;
 
 	for (i = 0; i < count; i++) {
@@ -204,10 +205,13 @@ static int reader_deliver(struct cmx_batch_reader *reader, int count,
 			events[used++] = &delivery.event->event;
 			delivery.event = NULL;
 		}
-		at += record.head->size;
+		size = record.head->size;
+		memset(buffer + at, 0, size);
+		at += size;
 	}
 	delivery_empty(&delivery, reader->batch);
-	memset(buffer, 0, at);
+	if (i < count)
+		memset(buffer, 0, BATCH_BYTES);
 	return i < count && !used ? -1 : used;
 }
 
@@ -267,6 +271,26 @@ static int put_acks(struct rdma_cm_event **events, int n,
 	return i;
 }
 
+/* What the next call of rdmax_get_cm_events() can use is kept for that. */
+static void free_events(struct rdma_cm_event **events, int n)
+{
+	struct cmx_batch *batch = batch_take();
+	struct cmx_event *event;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		event = cmx_event_of(events[i]);
+		if (batch && batch->num_events < BATCH_EVENTS) {
+			cmx_event_release(event);
+			cmx_event_clear(event);
+			batch->events[batch->num_events++] = event;
+		} else {
+			cmx_event_free(event);
+		}
+	}
+	batch_give(batch);
+}
+
 /*
  * Acknowledge some of the first ones, at least one, and free them.  On the
  * channel where they were read, which has their ids while they are unacknowledged.
@@ -281,19 +305,19 @@ static int ack_some(struct rdma_cm_event **events, int n)
 		.count = put_acks(events, n, acks),
 		.acks = (uintptr_t)acks,
 	};
-	int i, taken = 0;
+	int taken = 0;
 
 	if (command.count && cmx_channel_use(channel)) {
 		taken = cmx_sys_command(channel->fd, RDMA_UCMX_ACK_EVENTS,
 					&command);
 		cmx_channel_unuse(channel);
 	}
-	for (i = 0; i < taken; i++)
-		cmx_event_free(cmx_event_of(events[i]));
-	if (taken > 0)
-		return taken;
-	rdma_ack_cm_event(events[0]);
-	return 1;
+	if (taken <= 0) {
+		rdma_ack_cm_event(events[0]);
+		return 1;
+	}
+	free_events(events, taken);
+	return taken;
 }
 
 /* See <rdma/rdma_cmx.h>. */
@@ -322,4 +346,24 @@ void cmx_batches_hold(void)
 void cmx_batches_release(void)
 {
 	pthread_mutex_unlock(&batch_lock);
+}
+
+/* See <rdma/rdma_cmx.h>. */
+CMX_EXPORT int rdmax_ack_id_events(struct rdma_cm_id *id)
+{
+	struct rdma_ucmx_ack all = { 0 };
+	struct rdma_ucmx_ack_events command = {
+		.size = sizeof(command),
+		.count = 1,
+		.acks = (uintptr_t)&all,
+	};
+	struct cmx_id *own;
+
+	if (!id)
+		return cmx_error(EINVAL);
+	own = cmx_id_of(id);
+	if (!cmx_table_has(own))
+		return cmx_error(EXDEV);
+	all.id = atomic_load(&own->handle);
+	return cmx_id_command(own, RDMA_UCMX_ACK_EVENTS, &command) < 0 ? -1 : 0;
 }

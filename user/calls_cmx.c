@@ -38,6 +38,10 @@ CMX_NUMBER(rdmax_ack_cm_events,
 	(struct rdma_cm_event **events, int n), (events, n),
 	"%d, from event %p on", n, n > 0 && events ? (void *)events[0] : NULL)
 
+CMX_NUMBER(rdmax_ack_id_events,
+	(struct rdma_cm_id *id), (id),
+	"id %p", (void *)id)
+
 CMX_NUMBER(rdmax_get_option,
 	(struct rdma_cm_id *id, int level, int optname, void *optval,
 	 size_t *optlen), (id, level, optname, optval, optlen),

@@ -326,6 +326,7 @@ int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
  * @own_channel: what that is to have for itself if the listener is
  *               synchronous, or NULL
  * @strangers: whether events of unknown ids are handed out
+ * @seen: id of the event before, if that is unacknowledged, or NULL
  */
 struct cmx_delivery {
 	struct cmx_channel *channel;
@@ -333,6 +334,7 @@ struct cmx_delivery {
 	struct cmx_id *spare;
 	struct cmx_channel *own_channel;
 	bool strangers;
+	struct cmx_id *seen;
 };
 
 enum { CMX_DELIVERED, CMX_PASSED_OVER };
@@ -346,6 +348,7 @@ void cmx_event_clear(struct cmx_event *event);
 int cmx_event_get(struct cmx_channel *channel, struct cmx_channel *own_channel,
 		  struct rdma_cm_event **event);
 void cmx_event_settle(struct cmx_event *event);
+void cmx_event_release(struct cmx_event *event);
 void cmx_event_free(struct cmx_event *event);
 
 /* batch.c */

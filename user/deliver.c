@@ -73,6 +73,7 @@ static int pass_over(struct cmx_delivery *delivery)
 	cmx_channel_put(event->channel);
 	cmx_id_put(event->id);
 	cmx_event_clear(event);
+	delivery->seen = NULL;
 	return CMX_PASSED_OVER;
 }
 
@@ -245,21 +246,40 @@ static int deliver_strange(struct cmx_delivery *delivery,
 	return CMX_DELIVERED;
 }
 
+/*
+ * Find the id that an event is of, with a reference for it.  Many of one id come
+ * one after the other: the event before keeps it, and keeps it on the channel.
+ */
+static struct cmx_id *find_owner(const struct cmx_delivery *delivery,
+				 const struct rdma_ucmx_event *head)
+{
+	struct cmx_id *seen = delivery->seen;
+
+	if (head->listen_id)
+		return find_id(head->listen_cookie, head->listen_id);
+	if (!seen || seen->cookie != head->cookie ||
+	    atomic_load(&seen->handle) != head->id)
+		return find_id(head->cookie, head->id);
+	cmx_id_get(seen);
+	return seen;
+}
+
 static int deliver_any(struct cmx_delivery *delivery,
 		       const struct cmx_record *record)
 {
 	const struct rdma_ucmx_event *head = record->head;
 	struct cmx_id *id;
 
-	id = head->listen_id ? find_id(head->listen_cookie, head->listen_id) :
-			       find_id(head->cookie, head->id);
+	id = find_owner(delivery, head);
 	if (!id && delivery->strangers)
 		return deliver_strange(delivery, record);
 	if (!id) { /* another process', or destroyed meanwhile */
 		cmx_ignore(delivery->channel->fd, record);
 		return CMX_PASSED_OVER;
 	}
-	cmx_id_seen_on(id, delivery->channel);
+	if (id != delivery->seen)
+		cmx_id_seen_on(id, delivery->channel);
+	delivery->seen = id;
 	delivery->event->id = id;
 	set_event(delivery, record);
 	return head->listen_id ? deliver_request(delivery, record) :

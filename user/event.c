@@ -170,16 +170,25 @@ CMX_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
 }
 
 /**
- * cmx_event_free - free an event that counts as acknowledged
- * @event: the event
+ * cmx_event_release - take from an event what it refers to
+ * @event: the event, which counts as acknowledged
  */
-void cmx_event_free(struct cmx_event *event)
+void cmx_event_release(struct cmx_event *event)
 {
 	if (event->other)
 		cmx_id_put(event->other);
 	if (event->id)
 		cmx_id_put(event->id);
 	cmx_channel_put(event->channel);
+}
+
+/**
+ * cmx_event_free - free an event that counts as acknowledged
+ * @event: the event
+ */
+void cmx_event_free(struct cmx_event *event)
+{
+	cmx_event_release(event);
 	free(event);
 }
 

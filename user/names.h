@@ -61,6 +61,7 @@ CMX_NAME(rdma_set_local_ece);
 CMX_NAME(rdma_set_option);
 CMX_NAME(rdma_write_cm_event);
 CMX_NAME(rdmax_ack_cm_events);
+CMX_NAME(rdmax_ack_id_events);
 CMX_NAME(rdmax_adopt_id);
 CMX_NAME(rdmax_channel_from_fd);
 CMX_NAME(rdmax_destroy_id);
@@ -118,6 +119,7 @@ CMX_NAME(rdmax_shutdown_channel);
 #define rdma_set_option cmx_rdma_set_option
 #define rdma_write_cm_event cmx_rdma_write_cm_event
 #define rdmax_ack_cm_events cmx_rdmax_ack_cm_events
+#define rdmax_ack_id_events cmx_rdmax_ack_id_events
 #define rdmax_adopt_id cmx_rdmax_adopt_id
 #define rdmax_channel_from_fd cmx_rdmax_channel_from_fd
 #define rdmax_destroy_id cmx_rdmax_destroy_id

@@ -250,6 +250,20 @@ int rdmax_get_cm_events(struct rdma_event_channel *channel,
 int rdmax_ack_cm_events(struct rdma_cm_event **events, int n);
 
 /**
+ * rdmax_ack_id_events - Acknowledge whatever was read of an id.
+ * @id: Identifier; it may be dying.
+ *
+ * For a reader that is no more, in this process or another: events that it read
+ * and nobody will acknowledge keep the id from being migrated and destroyed.
+ * rdmax_query_id() says who that is.  An event that is still in somebody's hand
+ * is to be given to rdma_ack_cm_event() nevertheless, which frees it.
+ *
+ * Returns 0, or -1 and errno: EINVAL (@id is NULL), EXDEV, ENOENT (the id is
+ * gone), EBADF (its channel was destroyed).
+ */
+int rdmax_ack_id_events(struct rdma_cm_id *id);
+
+/**
  * rdmax_get_option - Say what an option was set to.
  * @id: Identifier to ask.
  * @level: RDMA_OPTION_ID.
