@@ -6,17 +6,13 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <sys/ioctl.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <arpa/inet.h>
 
 #include <rdma/rdma_cmx.h>
 #include <rdma/rdma_ucmx.h>
 
+#include "cmx_scene.h"
 #include "lib_scene.h"
 #include "test.h"
 
@@ -47,49 +43,6 @@ static void begin(struct act *act, struct rdma_cm_id *id,
 	pthread_create(&act->thread, NULL, run, act);
 }
 
-/* Whether the channel comes to own one id, in this state. */
-static bool comes_to(struct rdma_event_channel *channel, uint32_t state)
-{
-	struct rdma_ucmx_id_info info;
-	struct rdma_ucmx_list_ids list = {
-		.size = sizeof(list),
-		.count = 1,
-		.info_size = sizeof(info),
-		.ids = (uintptr_t)&info,
-	};
-	int ms;
-
-	for (ms = patience_ms(); ms > 0; ms--) {
-		if (ioctl(channel->fd, RDMA_UCMX_LIST_IDS, &list) == 1 &&
-		    info.state & state)
-			return true;
-		usleep(1000);
-	}
-	return false;
-}
-
-static struct timespec after_ms(int ms)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	time.tv_nsec += ms * 1000000L;
-	time.tv_sec += time.tv_nsec / 1000000000;
-	time.tv_nsec %= 1000000000;
-	return time;
-}
-
-static int resolve(struct rdma_cm_id *id)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_port = htons(7471),
-	};
-
-	inet_pton(AF_INET, ADDR1, &address.sin_addr);
-	return rdma_resolve_addr(id, NULL, (struct sockaddr *)&address, 10000);
-}
-
 static int set_tos(struct rdma_cm_id *id)
 {
 	uint8_t tos = 32;
@@ -113,7 +66,7 @@ FIXTURE_SETUP(held)
 	ASSERT_NE(NULL, self->source);
 	ASSERT_NE(NULL, self->target);
 	test_ok(rdma_create_id(self->source, &self->id, self, RDMA_PS_TCP));
-	test_ok(resolve(self->id));
+	test_ok(id_resolve(self->id));
 	test_ok(event_expect(self->source, RDMA_CM_EVENT_ADDR_RESOLVED,
 			     &self->event));
 	ASSERT_EQ(self->id, self->event->id);
@@ -186,33 +139,6 @@ TEST_F(held, parameters)
 	test_err(EINVAL, rdma_get_cm_event(self->source, NULL));
 }
 
-static _Atomic int signals;
-
-static void on_signal(int number)
-{
-	(void)number;
-	signals++;
-}
-
-/* Signals, again and again until one meets the call. */
-static void alarm_repeatedly(int flags)
-{
-	struct sigaction action = { .sa_handler = on_signal,
-				    .sa_flags = flags };
-	struct itimerval timer = { .it_value = { .tv_usec = 20000 },
-				   .it_interval = { .tv_usec = 20000 } };
-
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &timer, NULL);
-}
-
-static void alarm_no_more(void)
-{
-	struct itimerval timer = { 0 };
-
-	setitimer(ITIMER_REAL, &timer, NULL);
-}
-
 TEST_F(held, is_interrupted)
 {
 	alarm_repeatedly(0);
@@ -224,21 +150,21 @@ TEST_F(held, is_interrupted)
 TEST_F(held, is_restarted_up_to_its_deadline)
 {
 	struct timespec deadline = after_ms(200);
-	int before = signals;
+	int before = alarms;
 
 	alarm_repeatedly(SA_RESTART);
 	test_err(ETIMEDOUT,
 		 rdmax_migrate_id(self->id, self->target, NULL, 0, &deadline));
 	alarm_no_more();
-	ASSERT_LT(before, signals);
+	ASSERT_LT(before, alarms);
 }
 
-TEST_F(held, destroying_survives_signals)
+TEST_F(held, destroying_survives_alarms)
 {
 	begin(&self->act, self->id, NULL);
-	ASSERT_TRUE(comes_to(self->source, RDMA_UCMX_ID_DYING));
+	ASSERT_TRUE(id_comes_to(self->id, RDMAX_ID_DYING));
 	alarm_repeatedly(0);
-	while (signals < 5)
+	while (alarms < 5)
 		pthread_kill(self->act.thread, SIGALRM);
 	alarm_no_more();
 	test_ok(rdma_ack_cm_event(self->event));
@@ -249,7 +175,7 @@ TEST_F(held, destroying_survives_signals)
 TEST_F(held, second_migration_is_busy)
 {
 	begin(&self->act, self->id, self->target);
-	ASSERT_TRUE(comes_to(self->source, RDMA_UCMX_ID_MIGRATING));
+	ASSERT_TRUE(id_comes_to(self->id, RDMAX_ID_MIGRATING));
 	test_err(EBUSY, rdma_migrate_id(self->id, self->target));
 	test_ok(set_tos(self->id));
 	test_ok(rdma_ack_cm_event(self->event));
@@ -263,7 +189,7 @@ TEST_F(held, destroying_wins)
 	struct act destroy;
 
 	begin(&self->act, self->id, self->target);
-	ASSERT_TRUE(comes_to(self->source, RDMA_UCMX_ID_MIGRATING));
+	ASSERT_TRUE(id_comes_to(self->id, RDMAX_ID_MIGRATING));
 	begin(&destroy, self->id, NULL);
 	pthread_join(self->act.thread, NULL);
 	ASSERT_EQ(-1, self->act.ret);
@@ -276,7 +202,7 @@ TEST_F(held, destroying_wins)
 TEST_F(held, source_is_destroyed_while_it_waits)
 {
 	begin(&self->act, self->id, self->target);
-	ASSERT_TRUE(comes_to(self->source, RDMA_UCMX_ID_MIGRATING));
+	ASSERT_TRUE(id_comes_to(self->id, RDMAX_ID_MIGRATING));
 	rdma_destroy_event_channel(self->source);
 	test_ok(set_tos(self->id));
 	test_ok(rdma_ack_cm_event(self->event));
@@ -368,33 +294,10 @@ TEST_F(channels, blocked_reader_is_cancelled)
 	pthread_join(thread, &result);
 	ASSERT_EQ(PTHREAD_CANCELED, result);
 	test_ok(rdma_create_id(self->one, &id, NULL, RDMA_PS_TCP));
-	test_ok(resolve(id));
+	test_ok(id_resolve(id));
 	test_ok(event_take(self->one, RDMA_CM_EVENT_ADDR_RESOLVED));
 	test_ok(rdma_destroy_id(id));
 	rdma_destroy_event_channel(self->one);
-}
-
-/* An id of which this library knows nothing, as if made by another process. */
-static int resolve_foreign(struct rdma_event_channel *channel, uint64_t cookie)
-{
-	struct rdma_ucmx_create_id create = {
-		.size = sizeof(create),
-		.cookie = cookie,
-		.port_space = RDMA_PS_TCP,
-	};
-	struct rdma_ucmx_resolve_addr resolve = {
-		.size = sizeof(resolve),
-		.timeout_ms = 10000,
-		.dst_addr.family = AF_INET,
-	};
-	struct sockaddr_in *address = (struct sockaddr_in *)&resolve.dst_addr;
-
-	if (ioctl(channel->fd, RDMA_UCMX_CREATE_ID, &create))
-		return -1;
-	resolve.id = create.out_id;
-	address->sin_port = htons(7471);
-	inet_pton(AF_INET, ADDR1, &address->sin_addr);
-	return ioctl(channel->fd, RDMA_UCMX_RESOLVE_ADDR, &resolve);
 }
 
 TEST_F(channels, event_of_an_unknown_id_is_passed_over)
@@ -409,10 +312,10 @@ TEST_F(channels, event_of_an_unknown_id_is_passed_over)
 	/* The last of these is one that this library may use itself. */
 	test_ok(rdma_create_id(self->one, &id, NULL, RDMA_PS_TCP));
 	for (i = 0; i < 4; i++) {
-		test_ok(resolve_foreign(self->one, cookies[i]));
+		ASSERT_NE(0, foreign_resolve(self->one, cookies[i]));
 		ASSERT_TRUE(event_comes(self->one));
 	}
-	test_ok(resolve(id));
+	test_ok(id_resolve(id));
 	test_ok(event_expect(self->one, RDMA_CM_EVENT_ADDR_RESOLVED, &event));
 	ASSERT_EQ(id, event->id);
 	test_ok(rdmax_query_channel(self->one, &info, sizeof(info)));
@@ -429,7 +332,7 @@ TEST_F(channels, event_is_read_by_a_forked_process)
 	pid_t pid;
 
 	test_ok(rdma_create_id(self->one, &id, NULL, RDMA_PS_TCP));
-	test_ok(resolve(id));
+	test_ok(id_resolve(id));
 	pid = fork();
 	ASSERT_LE(0, pid);
 	if (!pid)

@@ -13,7 +13,7 @@
 #define FAKE_IDS 4096
 #define FAKE_FDS 4096
 #define FAKE_FIRST_FD 1000
-#define FAKE_RECORDS 16
+#define FAKE_RECORDS 128
 
 static struct fake_id {
 	int owner;
