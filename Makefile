@@ -64,7 +64,7 @@ user: ## librdmacmx
 
 .PHONY: examples
 examples: user ## the programs in user/examples
-	+$(MAKE) -C user/examples O=$(build)/examples
+	+$(MAKE) -C user/examples O=$(build)/examples LIBRARY=$(build)/user
 
 # What the targets below need from Debian; as root they install it themselves.
 packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \

@@ -122,6 +122,8 @@ static inline uint64_t rdmax_event_arg(const struct rdma_cm_event *event)
 /*
  * An id has arrived on the channel, by a migration that was to be announced.
  * Read ahead of all events that came with the id; acknowledged like any other.
+ * One that is migrated on before this was read is announced twice: what nobody has
+ * read goes along, this event included.
  */
 #define RDMAX_EVENT_ARRIVED ((enum rdma_cm_event_type)128)
 

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# examples.sh - the examples that hand connections to other processes, inside the
+# virtual machine.  Arguments: the tests to run, if not all.  Output: KTAP.
+set -uo pipefail
+# shellcheck source=selftests/programs_lib.sh
+. "$(dirname "$0")/programs_lib.sh"
+
+tests=(handover prefork_serves_all prefork_loses_none_that_was_not_adopted)
+examples=$(dirname "$0")/../build/examples
+address=192.0.2.1
+
+# Three processes, a line of each.
+handover() {
+	if timeout --kill-after=5 $seconds "$examples/handover" $address > "$work/client" 2>&1 &&
+	   grep -q '^acceptor [0-9]*: handed' "$work/client" &&
+	   worker=$(sed -n 's/^worker \([0-9]*\): adopted.*/\1/p' "$work/client") &&
+	   grep -q "^client [0-9]*: got a greeting from $worker\$" "$work/client"; then
+		return 0
+	fi
+	show client
+	return 1
+}
+
+# number WORD FILE: what follows the word in the last line.
+number() { tail -n 1 "$work/$2" | sed -n "s/.*$1 \([0-9]*\).*/\1/p"; }
+
+# prefork COUNT [OPTION]: sets greeted, failed; served, lost, regiven.
+prefork() {
+	pair_when ready "^greeted" "$examples/prefork_server" ${2:+"$2"} $address "$1" -- \
+		"$examples/prefork_client" $address "$1" || return
+	greeted=$(number greeted client) failed=$(number failed client)
+	served=$(number served server) lost=$(number lost server)
+	regiven=$(number again server)
+	say "greeted $greeted, failed $failed; served $served, lost $lost, given again $regiven"
+}
+
+# "is_so TEST...": as test, but says what is not so.
+is_so() {
+	[ "$@" ] && return
+	say "not so: $*"
+	show server
+	return 1
+}
+
+# Each worker its share.
+all_workers_served() { is_so "$(grep -c '^worker [0-9]* served [1-9]' "$work/server")" -eq 4; }
+
+prefork_serves_all() {
+	local count=$((2 * many))
+
+	prefork $count &&
+		is_so "$greeted" -eq $count && is_so "$served" -eq $count &&
+		is_so "$lost" -eq 0 && all_workers_served
+}
+
+# A worker is killed with requests handed to it, some of which it may have adopted.
+# Those are lost, and the server knows of each; no other is.
+prefork_loses_none_that_was_not_adopted() {
+	local count=$((10 * many))
+
+	prefork $count --kill &&
+		is_so $((greeted + failed)) -eq $count &&
+		is_so $((served + lost)) -eq $count &&
+		is_so "$failed" -le "$lost" &&
+		is_so "$regiven" -ge 5 && all_workers_served
+}
+
+[ $# -eq 0 ] || tests=("$@")
+run_all examples "${tests[@]}"
