@@ -24,6 +24,8 @@ static int passive_endpoint(struct rdma_cm_id *id,
 {
 	struct cmx_id *own = cmx_id_of(id);
 
+	if (!res->ai_src_len)
+		return cmx_error(EINVAL);
 	if (rdma_bind_addr(id, res->ai_src_addr))
 		return -1;
 	if (pd)
@@ -55,8 +57,10 @@ static int active_endpoint(struct rdma_cm_id *id,
 {
 	struct cmx_id *own = cmx_id_of(id);
 
-	if (rdma_resolve_addr(id, res->ai_src_addr, res->ai_dst_addr,
-			      CMX_RESOLVE_MS) ||
+	if (!res->ai_dst_len)
+		return cmx_error(EINVAL);
+	if (rdma_resolve_addr(id, res->ai_src_len ? res->ai_src_addr : NULL,
+			      res->ai_dst_addr, CMX_RESOLVE_MS) ||
 	    find_route(id, res))
 		return -1;
 	if (attr) {
