@@ -17,21 +17,6 @@
 #include "errno_table.h"
 #include "lib_scene.h"
 
-/* Without the state there is nothing to say, and the part does not end well. */
-static void must(int result)
-{
-	if (result) {
-		fprintf(stderr, "# %s\n", strerror(errno));
-		exit(1);
-	}
-}
-
-static void open_state(struct state *state, const char *kind)
-{
-	must(state_open(state, state_kind(kind)));
-	errno = 0;
-}
-
 void table_arguments(const char *part)
 {
 	static const int spaces[] = { 0, 1, RDMA_PS_IPOIB, RDMA_PS_TCP,

@@ -292,3 +292,17 @@ void state_close(struct state *state)
 	if (state->spare)
 		rdma_destroy_event_channel(state->spare);
 }
+
+void must(int result)
+{
+	if (result) {
+		fprintf(stderr, "# %s\n", strerror(errno));
+		exit(1);
+	}
+}
+
+void open_state(struct state *state, const char *kind)
+{
+	must(state_open(state, state_kind(kind)));
+	errno = 0;
+}

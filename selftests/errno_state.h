@@ -37,6 +37,10 @@ void state_close(struct state *state);
 /* The kind of a name; aborts if there is none. */
 const struct state_kind *state_kind(const char *name);
 
+/* Without the state there is nothing to say, and the part does not end well. */
+void must(int result);
+void open_state(struct state *state, const char *kind);
+
 /* Parameters with a QP number that nobody else has. */
 struct rdma_conn_param state_conn_param(void);
 struct sockaddr *address(const char *ip, uint16_t port);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What synchronous ids, multicast, endpoints and name resolution answer.  See
- * errno_table.c.
+ * What synchronous ids, multicast and endpoints answer.  See errno_table.c.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -111,6 +110,8 @@ void table_multicast(const char *part)
 	line(part, "join_fresh", rdma_join_multicast(id, group, NULL));
 	line(part, "join_unspecified", rdma_join_multicast(id, &unspecified, NULL));
 	line(part, "leave_unspecified", rdma_leave_multicast(id, &unspecified));
+	line(part, "join_nothing", rdma_join_multicast(id, NULL, NULL));
+	line(part, "leave_nothing", rdma_leave_multicast(id, NULL));
 	line(part, "leave_what_was_not_joined", rdma_leave_multicast(id, group));
 	line(part, "join_ex_no_mask", join_ex(id, 0, 0, group));
 	line(part, "join_ex_address_only", join_ex(id, 1, 0, group));
@@ -135,11 +136,72 @@ static void endpoint_line(const char *part, const char *name,
 		rdma_destroy_ep(id);
 }
 
+/* What an endpoint's queue pair may be like. */
+static void endpoint_with_qp(const char *part, const char *name, int flags,
+			     socklen_t length, uint32_t wr)
+{
+	struct ibv_qp_init_attr attr = {
+		.cap = {
+			.max_send_wr = wr,
+			.max_recv_wr = wr,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+	};
+	struct rdma_addrinfo res = {
+		.ai_flags = flags,
+		.ai_port_space = RDMA_PS_TCP,
+		.ai_qp_type = IBV_QPT_RC,
+		.ai_src_addr = flags ? address(ADDR1, 0) : NULL,
+		.ai_src_len = flags ? length : 0,
+		.ai_dst_addr = flags ? NULL : address(ADDR1, 7),
+		.ai_dst_len = flags ? 0 : length,
+	};
+	struct rdma_cm_id *id = NULL;
+	char what[64], text[32];
+
+	line(part, name, rdma_create_ep(&id, &res, NULL, &attr));
+	if (!id)
+		return;
+	snprintf(what, sizeof(what), "%s_has", name);
+	snprintf(text, sizeof(text), "qp=%d,type=%d,channel=%d", !!id->qp,
+		 attr.qp_type, !!id->channel);
+	line_text(part, what, text);
+	rdma_destroy_ep(id);
+}
+
+/* The id that a request brings to a synchronous listener. */
+static void request_line(const char *part)
+{
+	struct rdma_conn_param param = state_conn_param();
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *listener, *client, *child;
+
+	listener = listener_open(NULL, ADDR1, 1);
+	must(!listener || !channel);
+	client = client_resolved(channel, ADDR1, listener_port(listener));
+	must(!client || rdma_connect(client, &param));
+	line(part, "get_request", rdma_get_request(listener, &child));
+	event_line(part, "event_of_the_request", child);
+	line_number(part, "request_has_the_listeners_port",
+		    rdma_get_src_port(child) == rdma_get_src_port(listener));
+	line_number(part, "request_has_the_clients_port",
+		    rdma_get_dst_port(child) == rdma_get_src_port(client));
+	line_number(part, "request_has_its_own_channel",
+		    child->channel && child->channel != listener->channel);
+	line(part, "reject_request", rdma_reject(child, NULL, 0));
+	rdma_destroy_id(client);
+	rdma_destroy_id(child);
+	rdma_destroy_id(listener);
+	rdma_destroy_event_channel(channel);
+}
+
 void table_endpoint(const char *part)
 {
 	struct rdma_addrinfo res = { .ai_port_space = RDMA_PS_TCP,
 				     .ai_qp_type = IBV_QPT_RC };
 	struct ibv_srq_init_attr_ex attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
+	const socklen_t length = sizeof(struct sockaddr_in);
 	struct rdma_cm_id *id = create(NULL, RDMA_PS_TCP);
 
 	endpoint_line(part, "without_addresses", &res);
@@ -160,84 +222,11 @@ void table_endpoint(const char *part)
 	attr.srq_type = IBV_SRQT_XRC;
 	line(part, "srq_of_xrc", rdma_create_srq_ex(id, &attr));
 	rdma_destroy_id(id);
-}
-
-/* Result, and what was found. */
-static void resolve_line(const char *part, const char *name, const char *node,
-			 const char *service, const struct rdma_addrinfo *hints)
-{
-	struct rdma_addrinfo *res;
-	char text[128];
-	int ret;
-
-	errno = 0;
-	ret = rdma_getaddrinfo(node, service, hints, &res);
-	if (ret) {
-		snprintf(text, sizeof(text), "%d/%d", ret, errno);
-	} else {
-		snprintf(text, sizeof(text), "flags=%x,family=%d,qp=%d,ps=%x,src=%d,dst=%d",
-			 res->ai_flags, res->ai_family, res->ai_qp_type,
-			 res->ai_port_space, res->ai_src_len, res->ai_dst_len);
-		rdma_freeaddrinfo(res);
-	}
-	line_text(part, name, text);
-}
-
-static void resolve_with_types(const char *part)
-{
-	static const struct {
-		int qp_type;
-		int port_space;
-	} types[] = {
-		{ IBV_QPT_RC, 0 }, { IBV_QPT_UC, 0 }, { IBV_QPT_UD, 0 },
-		{ IBV_QPT_XRC_SEND, 0 }, { 0, RDMA_PS_TCP }, { 0, RDMA_PS_UDP },
-		{ 0, RDMA_PS_IPOIB }, { 0, RDMA_PS_IB },
-		{ IBV_QPT_RC, RDMA_PS_IB }, { IBV_QPT_UD, RDMA_PS_IB },
-		{ IBV_QPT_UD, RDMA_PS_TCP },
-	};
-	struct rdma_addrinfo hints = { 0 };
-	char name[32];
-	unsigned int i;
-
-	for (i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-		hints.ai_qp_type = types[i].qp_type;
-		hints.ai_port_space = types[i].port_space;
-		snprintf(name, sizeof(name), "type_%d_space_%x",
-			 hints.ai_qp_type, hints.ai_port_space);
-		resolve_line(part, name, ADDR1, "7471", &hints);
-	}
-}
-
-void table_addrinfo(const char *part)
-{
-	struct rdma_addrinfo hints = { 0 };
-
-	resolve_line(part, "nothing", NULL, NULL, NULL);
-	resolve_line(part, "hints_only", NULL, NULL, &hints);
-	resolve_line(part, "node_only", ADDR1, NULL, NULL);
-	resolve_line(part, "no_hints", ADDR1, "7471", NULL);
-	resolve_line(part, "empty_hints", ADDR1, "7471", &hints);
-	resolve_line(part, "unknown_service", ADDR1, "no such service", &hints);
-	hints.ai_flags = RAI_NUMERICHOST;
-	resolve_line(part, "numeric", ADDR1, "7471", &hints);
-	resolve_line(part, "no_number", "no number", "7471", &hints);
-	hints.ai_flags = RAI_PASSIVE;
-	hints.ai_port_space = RDMA_PS_TCP;
-	resolve_line(part, "passive", NULL, "7471", &hints);
-	hints.ai_src_addr = address(ADDR2, 0);
-	hints.ai_src_len = sizeof(struct sockaddr_in);
-	hints.ai_flags = RAI_NOROUTE;
-	resolve_line(part, "from_a_source", ADDR1, "7471", &hints);
-	resolve_line(part, "source_only", NULL, NULL, &hints);
-	hints.ai_src_len = 0;
-	hints.ai_family = AF_INET;
-	resolve_line(part, "wrong_family", ADDR6, "7471", &hints);
-	hints.ai_family = AF_IB;
-	hints.ai_flags = RAI_FAMILY;
-	resolve_line(part, "gid_by_name", ADDR6, "7471", &hints);
-	hints.ai_flags |= RAI_NUMERICHOST;
-	resolve_line(part, "gid_by_number", ADDR6, "7471", &hints);
-	hints.ai_flags |= RAI_PASSIVE;
-	resolve_line(part, "gid_to_listen_on", ADDR6, "7471", &hints);
-	resolve_with_types(part);
+	endpoint_with_qp(part, "active_with_qp", 0, length, 1);
+	endpoint_with_qp(part, "active_with_too_much", 0, length, 1U << 30);
+	endpoint_with_qp(part, "active_without_a_length", 0, 0, 1);
+	endpoint_with_qp(part, "passive_with_qp", RAI_PASSIVE, length, 1);
+	endpoint_with_qp(part, "passive_with_too_much", RAI_PASSIVE, length, 1U << 30);
+	endpoint_with_qp(part, "passive_without_a_length", RAI_PASSIVE, 0, 1);
+	request_line(part);
 }

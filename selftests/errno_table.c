@@ -39,7 +39,10 @@ void line_number(const char *state, const char *call, long number)
 
 void line(const char *state, const char *call, int result)
 {
-	if (result == -1)
+	/* An errno that has no name is a fault of its own. */
+	if (result == -1 && !strerrorname_np(errno))
+		line_text(state, call, "unknown");
+	else if (result == -1)
 		line_text(state, call, strerrorname_np(errno));
 	else
 		line_number(state, call, result);
@@ -85,5 +88,12 @@ int main(int argc, char **argv)
 	run_part("multicast", table_multicast);
 	run_part("endpoint", table_endpoint);
 	run_part("addrinfo", table_addrinfo);
+	run_part("qp", table_queue_pairs);
+	run_part("srq", table_receive_queues);
+	run_part("helper", table_helpers);
+	run_part("private_data", table_private_data);
+	run_part("ece", table_ece);
+	run_part("unconnected", table_unconnected);
+	run_part("gid", table_gids);
 	return 0;
 }

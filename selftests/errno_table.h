@@ -28,5 +28,14 @@ void table_sync(const char *name);
 void table_multicast(const char *name);
 void table_endpoint(const char *name);
 void table_addrinfo(const char *name);
+/* Queue pairs, shared receive queues, devices. */
+void table_queue_pairs(const char *name);
+void table_receive_queues(const char *name);
+void table_helpers(const char *name);
+/* What goes from one end to the other; addresses that are GIDs. */
+void table_private_data(const char *name);
+void table_ece(const char *name);
+void table_unconnected(const char *name);
+void table_gids(const char *name);
 
 #endif /* SELFTESTS_ERRNO_TABLE_H */

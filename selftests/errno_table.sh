@@ -24,10 +24,11 @@ main() {
 	read_tables
 	sed 's/^/# stock: /' "$work/stock.said"
 	sed 's/^/# ours: /' "$work/ours.said"
-	plan=$((2 + ${#ours[@]} + ${#stock[@]} - $(both) + $(only_listed)))
+	plan=$((3 + ${#ours[@]} + ${#stock[@]} - $(both) + $(only_listed)))
 	printf 'TAP version 13\n1..%d\n' "$plan"
 	library_is "stock_is_the_system's" "$(env -u LD_LIBRARY_PATH ldd "$program")" /lib/
 	library_is ours_is_ours "$(ldd "$program")" "${LD_LIBRARY_PATH:-none}/"
+	every_function_is_called
 	while read -r name _; do
 		compare "$name"
 	done < "$work/ours"
@@ -96,6 +97,24 @@ library_is() {
 	else
 		result false "$1" "is $path"
 	fi
+}
+
+# Of those that both libraries have; rsockets are none of ours.
+every_function_is_called() {
+	local missing
+
+	missing=$(comm -23 <(functions --defined-only "${LD_LIBRARY_PATH:-}/librdmacm.so.1") \
+		<(functions --undefined-only "$program") |
+		comm -12 - <(functions --defined-only /lib/x86_64-linux-gnu/librdmacm.so.1))
+	if [ -z "$missing" ] && functions --undefined-only "$program" | grep -q rdma_accept; then
+		result true every_function_is_called ""
+	else
+		result false every_function_is_called "not called: ${missing//$'\n'/ }"
+	fi
+}
+
+functions() {
+	nm -D "$1" "$2" | sed -n 's/.* [TU] \(r[a-z_]*\)@.*/\1/p' | sort -u
 }
 
 # What is not tried over stock is "not-tried" there.
