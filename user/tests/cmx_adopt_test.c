@@ -446,6 +446,7 @@ TEST_F(listener, request_without_parameters_is_accepted)
 	ASSERT_EQ(1, event->param.conn.responder_resources);
 	ASSERT_EQ(1, event->param.conn.initiator_depth);
 	test_ok(rdma_ack_cm_event(event));
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_ESTABLISHED));
 	id_close(child);
 	test_ok(event_take(self->clients, RDMA_CM_EVENT_DISCONNECTED));
 }
