@@ -317,7 +317,7 @@ static long call_use_child(const struct op *op, struct ucmx_channel *channel)
 	accept.id = W.tags[tag].child - 1;
 	ret = call_command(&accept, channel);
 	if (ret == -ENOENT && !W.parts[accept.id].dying &&
-	    !W.parts[accept.id].moves)
+	    W.parts[accept.id].id->channel == channel)
 		violated("C10", "%s does not find the child that it has read",
 			 actor_name(W.running));
 	return 0;
@@ -371,6 +371,7 @@ static void do_call(const struct op *op)
 		ret = call_on_channel(op, channel);
 		search_say("%s returns %ld", actor_name(W.running), ret);
 		account_end(ret);
+		outcome_tell(ret);
 		if (ret != -ERESTARTSYS || W.ending)
 			break;
 		ME->signal = false;

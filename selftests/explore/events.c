@@ -154,6 +154,7 @@ void account_copied(const struct rdma_ucmx_event *head)
 	t->channel = c;
 	ME->read[ME->n_read++ % 8] = tag;
 	ME->copied += head->size;
+	outcome_tell(tag);
 }
 
 /*
@@ -186,6 +187,7 @@ void account_acked(int tag, int c, int err)
 	const struct part *part = &W.parts[t->id];
 
 	search_say("acknowledging event %d returns %d", tag, err);
+	outcome_tell(err);
 	if (!err) {
 		CHECK("C05", !(t->state & TAG_ACKED),
 		      "event %d is acknowledged twice", tag);

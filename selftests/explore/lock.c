@@ -72,10 +72,13 @@ void x_spin_unlock(spinlock_t *lock, const struct place *here)
 	if (lock->owner != W.running + 1)
 		violated("ORDER", "%s:%d unlocks %s, which is not its own",
 			 here->file, here->line, name_of(lock));
+	if (search_fine)
+		point(DOING_UNLOCK, lock, here);
 	lists_check(lock);
 	lock->owner = 0;
 	forget_lock(lock);
 	ME->fresh = false;
+	let_go();
 }
 
 void x_assert_held(const u8 *owner, const char *what, const struct place *here)
@@ -149,13 +152,14 @@ void x_mutex_unlock(struct mutex *mutex, const struct place *here)
 	may_sleep("mutex_unlock()", here);
 	check_live(mutex, here);
 	/* Only of this one anybody could see that it is still held. */
-	if (mutex->rank == RANK_READ)
+	if (mutex->rank == RANK_READ || search_fine)
 		point(DOING_UNLOCK_MUTEX, mutex, here);
 	if (mutex->owner != W.running + 1)
 		violated("ORDER", "%s:%d unlocks %s, which is not its own",
 			 here->file, here->line, name_of(mutex));
 	mutex->owner = 0;
 	ME->mutexes &= ~(1 << mutex->rank);
+	let_go();
 }
 
 void x_mutex_destroy(struct mutex *mutex, const struct place *here)

@@ -32,6 +32,9 @@ static void usage(void)
 	       "  --jobs N      so many scenarios at a time (1)\n"
 	       "  --progress    a line on standard error now and then\n"
 	       "  --first       end with the first violation, and only name it\n"
+	       "  --outcomes    list what can come out\n"
+	       "  --fine        go on at every access to what is shared\n"
+	       "  --again       explore states again that were seen\n"
 	       "  --replay SEED do one schedule again, and tell it\n"
 	       "  --list        scenarios\n");
 }
@@ -238,6 +241,9 @@ int main(int argc, char **argv)
 		{ "jobs", required_argument, NULL, 'j' },
 		{ "progress", no_argument, NULL, 'p' },
 		{ "first", no_argument, NULL, 'f' },
+		{ "outcomes", no_argument, NULL, 'o' },
+		{ "fine", no_argument, NULL, 'F' },
+		{ "again", no_argument, NULL, 'a' },
 		{ "replay", required_argument, NULL, 'r' },
 		{ "list", no_argument, NULL, 'L' },
 		{ "help", no_argument, NULL, 'h' },
@@ -262,6 +268,15 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			first = true;
+			break;
+		case 'o':
+			search_outcomes = true;
+			break;
+		case 'F':
+			search_fine = true;
+			break;
+		case 'a':
+			search_again = true;
 			break;
 		case 'r':
 			return replay_seed(optarg);

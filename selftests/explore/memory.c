@@ -157,13 +157,41 @@ void check_nothing_allocated(void)
  * What the compiler calls.
  */
 
-static void access_stack(const char *p)
+/* What is on its stack others see of a migration only. */
+static bool is_shown(const char *p)
+{
+	int i;
+
+	for (i = 0; i < MAX_IDS; i++) {
+		const char *shown = W.parts[i].migration;
+
+		if (shown && p >= shown &&
+		    p < shown + sizeof(struct ucmx_migration))
+			return true;
+	}
+	return false;
+}
+
+static void access_stack(const char *p, size_t size, int how, const void *pc)
 {
 	int k = (p - stacks[0]) / STACK_SIZE;
 
+	if (k == W.running && !is_shown(p))
+		return;
+	point_access(p, pc);
+	segment_add(p, size, how, pc);
 	if (k != W.running && p < (char *)W.actors[k].sp)
 		violated("C18", "the stack of %s is used, of a function that has returned",
 			 actor_name(k));
+}
+
+extern char __start_ucmx_world[], __stop_ucmx_world[];
+
+/* One of the core's own; the world is in the same place. */
+static bool is_variable(const char *p)
+{
+	return p >= __start_ucmx_world && p < __stop_ucmx_world &&
+	       (p < (const char *)&W || p >= (const char *)(&W + 1));
 }
 
 static void check_pc(const volatile void *p, const void *pc)
@@ -179,6 +207,7 @@ static void access(const void *p, size_t size, int how, const void *pc)
 	if (++segment_accesses > MAX_ACCESSES)
 		violated("LOOP", "an endless loop");
 	if (granule_of(p)) {
+		point_access(p, pc);
 		if (!is_live(p))
 			check_pc(p, pc);
 		if (!is_live((const char *)p + size - 1))
@@ -186,7 +215,10 @@ static void access(const void *p, size_t size, int how, const void *pc)
 		segment_add(p, size, how, pc);
 	} else if ((const char *)p >= stacks[0] &&
 		   (const char *)p < stacks[MAX_ACTORS]) {
-		access_stack(p);
+		access_stack(p, size, how, pc);
+	} else if (is_variable(p)) {
+		point_access(p, pc);
+		segment_add(p, size, how, pc);
 	} else if ((unsigned long)p < PAGE_SIZE) {
 		check_pc(p, pc);
 	} else if ((unsigned long)p >> 47) {

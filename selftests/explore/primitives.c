@@ -15,7 +15,7 @@
 /* Far from any limit nobody can tell in which order they are counted. */
 static void count_point(const atomic_t *v, const struct place *here)
 {
-	if (scene->limit)
+	if (scene->limit || search_fine)
 		point(DOING_COUNT, v, here);
 	else
 		check_live(v, here);
@@ -36,6 +36,7 @@ bool x_atomic_try_cmpxchg(atomic_t *v, int *old, int new,
 		return false;
 	}
 	v->counter = new;
+	let_go();
 	return true;
 }
 
@@ -46,6 +47,7 @@ int x_atomic_add(atomic_t *v, int n, const struct place *here)
 	if (v->counter < 0)
 		violated("C18", "%s:%d: %s fell below 0", here->file,
 			 here->line, name_of(v));
+	let_go();
 	return v->counter;
 }
 
@@ -60,16 +62,16 @@ static void count_users(const refcount_t *ref, int n)
 	}
 }
 
-/* A command has begun on an id that is dying. */
-static bool used_after_death(const refcount_t *ref)
+/* What is broken if it is used again: it may be dying, or its device gone. */
+static const char *revival_clause(const refcount_t *ref)
 {
 	int i;
 
 	for (i = 0; i < MAX_IDS; i++) {
 		if (W.parts[i].alive && ref == &W.parts[i].id->users)
-			return W.parts[i].dying;
+			return W.parts[i].dying ? "C17" : "C14";
 	}
-	return false;
+	return "C18";
 }
 
 /* The one that it takes for granted is not the actor's. */
@@ -82,13 +84,12 @@ static void count_users_put(const refcount_t *ref)
 void x_ref_inc(refcount_t *ref, const struct place *here)
 {
 	/* One that is protected by a lock cannot be the last. */
-	if (ME->spins)
+	if (ME->spins && !search_fine)
 		check_live(ref, here);
 	else
 		point(DOING_GET, ref, here);
 	if (ref->refs <= 0)
-		violated(used_after_death(ref) ? "C17" : "C18",
-			 "%s:%d: %s is raised from 0", here->file, here->line,
+		violated(revival_clause(ref), "%s:%d: %s is raised from 0", here->file, here->line,
 			 name_of(ref));
 	ref->refs++;
 	count_users(ref, 1);
@@ -110,6 +111,7 @@ bool x_ref_dec_and_test(refcount_t *ref, const struct place *here)
 		violated("C18", "%s:%d: %s falls below 0", here->file,
 			 here->line, name_of(ref));
 	count_users_put(ref);
+	let_go();
 	return !--ref->refs;
 }
 
@@ -227,6 +229,7 @@ void *x_xa_store(struct xarray *xa, unsigned long index, void *entry,
 	xa->slot[index] = entry;
 	if (!entry)
 		xa->reserved &= ~(1u << index);
+	let_go();
 	return old;
 }
 
@@ -266,6 +269,7 @@ bool x_queue_work(struct work_struct *work, const struct place *here)
 	for (k = FIRST_WORKER; k < MAX_ACTORS; k++) {
 		if (!W.actors[k].work) {
 			W.actors[k].work = work;
+			let_go();
 			return true;
 		}
 	}
@@ -336,8 +340,7 @@ unsigned long x_copy_to_user(void *to, const void *from, unsigned long n,
 		account_not_copied(from);
 		return n;
 	}
-	check_live(from, here);
-	check_live((const char *)from + n - 1, here);
+	__tsan_read_range(from, n);
 	memcpy(to, from, n);
 	account_copied(from);
 	return 0;

@@ -27,17 +27,18 @@ void report_counts(const struct scenario *scenario, const struct result *result,
 	       result->steps / (seconds > 0.001 ? seconds : 0.001));
 }
 
-/* "@0x1234" becomes the place in the source. */
-static void print_place(const char *address)
+/* The place in the source from where what returns to @pc is called. */
+void report_place(const void *pc)
 {
 	char command[512], self[256] = "", line[256];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	unsigned long pc = strtoul(address, NULL, 16) - 1;
 	FILE *pipe;
 
 	if (n <= 0)
 		return;
-	snprintf(command, sizeof(command), "addr2line -s -e '%s' 0x%lx", self, pc);
+	fflush(stdout);
+	snprintf(command, sizeof(command), "addr2line -s -e '%s' %p", self,
+		 (const char *)pc - 1);
 	pipe = popen(command, "r");
 	if (!pipe)
 		return;
@@ -58,8 +59,7 @@ void report_message(const struct result *result)
 			putchar(*p);
 			continue;
 		}
-		fflush(stdout);
-		print_place(p + 1);
+		report_place((const void *)strtoul(p + 1, NULL, 16));
 		p += strspn(p + 1, "0123456789abcdefx");
 	}
 	printf("\n");

@@ -11,6 +11,7 @@ void report_counts(const struct scenario *scenario, const struct result *result,
 		   double seconds);
 void report_violation(const struct scenario *scenario,
 		      const struct result *result);
+void report_place(const void *pc);
 void report_message(const struct result *result);
 void report_short(const struct scenario *scenario, const struct result *result);
 

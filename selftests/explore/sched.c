@@ -9,6 +9,14 @@
  * lock back needs none, since whoever wants it can only go on at the next one;
  * and the first operation after taking a lock needs none besides the lock's,
  * since what others do in between could as well be done before it was taken.
+ *
+ * For plain accesses there are none where segment.c can see that they do not
+ * race: where both are next at once.  What an actor has done at its last point
+ * may just be what lets the other one go on, though (it gives back a lock, drops
+ * a reference, says that something is there): then the first plain access after
+ * that is a point.
+ *
+ * That this loses nothing is tried, too: see search_fine.
  */
 #include "search.h"
 #include "segment.h"
@@ -104,6 +112,7 @@ void stand(enum doing what, const volatile void *on, const struct place *here,
 	me->place = here;
 	me->wants = wants;
 	me->fresh = false;
+	me->let_go = false;
 	actor_leave();
 	me->wants = WANTS_NOTHING;
 	me->on = NULL;
@@ -120,11 +129,26 @@ void point(enum doing what, const volatile void *on, const struct place *here)
 	check_live(on, here);
 	if (alone())
 		return;
-	if (ME->fresh)
+	if (ME->fresh && !search_fine)
 		ME->fresh = false;
 	else
 		stand(what, on, here, WANTS_NOTHING);
 	check_live(on, here);
+}
+
+void let_go(void)
+{
+	ME->let_go = !alone();
+}
+
+/* A plain access to what others may use, too. */
+void point_access(const void *p, const void *pc)
+{
+	if (!ME->let_go && !(search_fine && !alone()))
+		return;
+	ME->pc = pc;
+	stand(DOING_ACCESS, p, NULL, WANTS_NOTHING);
+	ME->pc = NULL;
 }
 
 int point_fails(enum doing what, const volatile void *on,

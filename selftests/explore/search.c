@@ -49,6 +49,7 @@ struct node {
 };
 
 bool search_running, search_short;
+bool search_fine, search_again, search_outcomes;
 void (*search_progress)(const struct scenario *scenario, int bound,
 			const struct result *result);
 
@@ -179,12 +180,34 @@ static void at_rest(void)
 	probe_sleepers();
 }
 
+/* The rest of run() goes round in a circle, and nobody else can go on. */
+static void check_circle(const uint64_t *hashes, int n, uint64_t hash)
+{
+	while (n--) {
+		if (hashes[n] == hash)
+			violated("LOOP", "%s goes on and on, and comes to no end",
+				 actor_name(W.running));
+	}
+}
+
+/* Whether there is but one choice, whatever it costs. */
+static bool nothing_to_choose(void)
+{
+	struct choice choices[MAX_CHOICES];
+	int n = list_runs(choices, UNBOUNDED);
+
+	list_interrupts(choices, &n, UNBOUNDED);
+	return n == 1;
+}
+
 /* Everybody is sent home; then the stage hand tidies up. */
 static void finish(void)
 {
 	struct choice choices[MAX_CHOICES];
 	int k, n = 0;
 
+	if (search_outcomes)
+		outcome_note();
 	steps_say_text("everybody is sent home, everything is read and closed");
 	result->schedules++;
 	W.ending = true;
@@ -278,9 +301,11 @@ static struct node *pop_node(void)
  */
 static int run(struct choice *choices, int budget)
 {
-	int forced = 0, n;
+	static uint64_t hashes[MAX_FORCED + 1];
+	int forced = 0, alone = 0, n;
 
 	for (;;) {
+		uint64_t hash;
 		bool resting;
 
 		if (n_steps > depth_limit)
@@ -296,13 +321,20 @@ static int run(struct choice *choices, int budget)
 			finish();
 			return 0;
 		}
+		hash = state_hash();
 		/* How long it took matters only where short ones are wanted. */
-		if (state_seen(budget, depth_limit < MAX_DEPTH ? n_steps : 0))
+		if (state_seen(hash, budget, depth_limit < MAX_DEPTH ? n_steps : 0) &&
+		    !search_again) {
+			check_circle(hashes + alone, forced - alone, hash);
 			return 0;
+		}
 		if (n > 1)
 			return n;
+		hashes[forced] = hash;
 		if (++forced > MAX_FORCED)
 			violated("LOOP", "an endless loop");
+		if (!budget && !nothing_to_choose())
+			alone = forced;
 		step(choices[0]);
 	}
 }

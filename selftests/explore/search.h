@@ -39,6 +39,12 @@ struct result {
 
 /* Whether what is found is made short. */
 extern bool search_short;
+/*
+ * To see that nothing is lost by what saves work: each operation is a point, and
+ * so is every access to what is shared; states that were seen are explored
+ * again; what came out is listed.
+ */
+extern bool search_fine, search_again, search_outcomes;
 /* Whether actors take turns. */
 extern bool search_running;
 

@@ -50,8 +50,10 @@ void segment_add(const void *p, size_t size, int how, const void *pc)
 	struct segment *s = segment_now;
 	int locks;
 
-	if (!s || s->n == SEGMENT_MAX || size > 255)
+	if (!s)
 		return;
+	CHECK("EXPLORER", s->n < SEGMENT_MAX && size <= USHRT_MAX,
+	      "too many accesses between two points");
 	locks = locks_held();
 	s->accesses[s->n++] = (struct access){ p, pc, size, how, locks };
 	s->bloom[locks] |= bloom_bit(p);

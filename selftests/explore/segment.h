@@ -10,7 +10,7 @@
 #define ACCESS_WRITES	(1 << 0)
 #define ACCESS_MARKED	(1 << 1)
 
-#define SEGMENT_MAX	56
+#define SEGMENT_MAX	400
 /* Three channels' and the core's own. */
 #define LOCK_SETS	16
 
@@ -25,7 +25,7 @@
 struct access {
 	const char *p;
 	const void *pc;
-	u8 size;
+	u16 size;
 	u8 how;
 	u8 locks;
 };

@@ -118,7 +118,7 @@ static uint64_t hash_piece(const struct piece *piece, uint64_t seed)
 	return mix(mix(mix(h[0], h[1]), h[2]), h[3]);
 }
 
-static uint64_t hash_state(void)
+uint64_t state_hash(void)
 {
 	struct piece pieces[MAX_PIECES];
 	int n = list_pieces(pieces), i;
@@ -184,9 +184,8 @@ uint64_t states_count(void)
 	return table_used;
 }
 
-bool state_seen(int budget, int depth)
+bool state_seen(uint64_t hash, int budget, int depth)
 {
-	uint64_t hash = hash_state();
 	struct entry *entry = table_find(table, table_size, hash);
 
 	if (entry->hash) {

@@ -14,8 +14,9 @@ size_t state_save(void);
 void state_restore(size_t at);
 void state_forget(size_t at);
 
+uint64_t state_hash(void);
 /* Whether a state was seen with as many preemptions left and as few steps. */
-bool state_seen(int budget, int depth);
+bool state_seen(uint64_t hash, int budget, int depth);
 void states_clear(void);
 uint64_t states_count(void);
 

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "report.h"
 #include "search.h"
 #include "steps.h"
 #include "world.h"
@@ -162,6 +163,11 @@ static void say_run(int k, bool fails)
 	if (actor->place)
 		printf("  [%s:%d %s()]", actor->place->file, actor->place->line,
 		       actor->place->func);
+	if (actor->pc) {
+		printf("  [");
+		report_place(actor->pc);
+		printf("]");
+	}
 	printf("\n");
 }
 

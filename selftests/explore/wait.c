@@ -60,6 +60,9 @@ void x_finish(wait_queue_head_t *queue, struct wait_queue_entry *entry,
 		account_overslept(here);
 	if (!entry->queue || !is_live(queue))
 		return;
+	/* Until it has left, it may be woken instead of another one. */
+	if (queue->exclusive & 1 << W.running || search_fine)
+		point(DOING_FINISH, queue, here);
 	i = place_in(queue, W.running);
 	if (i >= 0)
 		take_out(queue, i);
@@ -82,7 +85,8 @@ void x_wake(wait_queue_head_t *queue, int mode, int n, const struct place *here)
 	bool all = !n;
 	int i = 0;
 
-	if (ME->spins)
+	let_go();
+	if (ME->spins && !search_fine)
 		check_live(queue, here);
 	else
 		point(DOING_WAKE, queue, here);

@@ -6,7 +6,8 @@
  *
  * Files: search.c tries the schedules, sched.c runs actors, lock.c, wait.c,
  * primitives.c and memory.c stand in for the kernel, calls.c and ids.c have what
- * actors do; account.c, events.c, lists.c, counts.c and rest.c check it.
+ * actors do; account.c, events.c, lists.c, counts.c and rest.c check it,
+ * outcome.c says what came out.
  */
 #ifndef EXPLORE_WORLD_H
 #define EXPLORE_WORLD_H
@@ -55,7 +56,8 @@ enum wants {
 /**
  * struct actor - a thread
  * @sp: its stack, while it does not run
- * @place: where it stands
+ * @place: where it stands; NULL at a plain access
+ * @pc: then, of what code
  * @on: what it is about to use
  * @doing: what it is about to do
  * @wants: what keeps it
@@ -68,6 +70,7 @@ enum wants {
  * @timed: it sleeps no longer than @until
  * @long_sleep: it sleeps no longer than anything happens
  * @fresh: it has just taken a lock and done nothing since, see point()
+ * @let_go: see let_go()
  * @rcu: how deep in RCU
  * @spins: spinlocks held
  * @locks: those
@@ -87,12 +90,14 @@ enum wants {
  * @failed_copy: the copy of an event has failed
  * @no_memory: an allocation has failed
  * @copied: bytes copied by this call
+ * @told: what its calls returned, and which events they brought, as a hash
  * @n_read: how many events it has read
  * @read: their tags
  */
 struct actor {
 	void *sp;
 	const struct place *place;
+	const void *pc;
 	const volatile void *on;
 	u8 doing;
 	u8 wants;
@@ -105,6 +110,7 @@ struct actor {
 	bool timed;
 	bool long_sleep;
 	bool fresh;
+	bool let_go;
 	u8 rcu;
 	u8 spins;
 	u8 mutexes;
@@ -124,6 +130,7 @@ struct actor {
 	bool no_memory;
 	u8 moves;
 	u32 copied;
+	u64 told;
 	u8 n_read;
 	u8 read[8];
 };
@@ -281,6 +288,7 @@ bool actor_idle(int k);
 void stand(enum doing what, const volatile void *on, const struct place *here,
 	   enum wants wants);
 int look_fails(enum doing what);
+void point_access(const void *p, const void *pc);
 void actor_body(int k);
 void worker_body(int k);
 extern char stacks[MAX_ACTORS][STACK_SIZE];
@@ -340,6 +348,10 @@ void account_ack(int tag);
 void account_acked(int tag, int c, int err);
 void account_merged(int id, int room);
 void account_at_end(void);
+
+/* outcome.c: what can come out. */
+void outcome_tell(long what);
+void outcome_note(void);
 
 /* rest.c: when nobody can go on. */
 void account_overslept(const struct place *here) __attribute__((noreturn));

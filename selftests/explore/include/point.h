@@ -31,6 +31,7 @@ enum doing {
 	DOING_LOCK,
 	DOING_MUTEX,
 	DOING_TRYLOCK,
+	DOING_UNLOCK,
 	DOING_UNLOCK_MUTEX,
 	DOING_LOOK,
 	DOING_SET,
@@ -38,7 +39,9 @@ enum doing {
 	DOING_GET,
 	DOING_PUT,
 	DOING_PREPARE,
+	DOING_FINISH,
 	DOING_SLEEP,
+	DOING_ACCESS,
 	DOING_WAKE,
 	DOING_TABLE,
 	DOING_ALLOC,
@@ -52,6 +55,11 @@ enum doing {
 
 /* Another actor may go first. */
 void point(enum doing what, const volatile void *on, const struct place *here);
+/*
+ * What was done has let others go on, or told them something: so the next plain
+ * access to what is not the actor's own is a point, too.
+ */
+void let_go(void);
 /* To look at something is one, unless it is a parameter of the module. */
 void look(const volatile void *at, const struct place *here);
 /* And something may go wrong: whether it does. */

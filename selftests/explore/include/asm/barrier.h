@@ -18,6 +18,7 @@
 									\
 	point(DOING_SET, &(x), HERE);					\
 	*(volatile typeof(x) *)&(x) = value_;				\
+	let_go();							\
 } while (0)
 #define smp_load_acquire(p)		READ_ONCE(*(p))
 #define smp_store_release(p, value)	WRITE_ONCE(*(p), value)
