@@ -35,10 +35,19 @@ static void begin_migration(const struct op *op)
 	}
 }
 
-static void share_held(const struct op *op)
+/* What the call says that it holds, and then counts as acknowledged. */
+static void hold(const struct op *op)
 {
+	ME->held = 0;
+	ME->stale = false;
 	if (op->flags & HELD && ME->n_read)
-		account_ack(ME->read[ME->n_read - 1]);
+		ME->held = ME->read[ME->n_read - 1];
+	else if (op->flags & HOLDING && W.tags[op->tag].state & TAG_DELIVERED)
+		ME->held = op->tag;
+	if (!ME->held)
+		return;
+	ME->stale = W.tags[ME->held].state & TAG_ACKED;
+	account_ack(ME->held);
 }
 
 void account_begin(const struct op *op)
@@ -52,17 +61,18 @@ void account_begin(const struct op *op)
 	ME->no_memory = false;
 	ME->copied = 0;
 	ME->moves = part_of(op)->moves;
+	ME->late = part_of(op)->dying;
+	ME->too_late = false;
 	if (op->kind == OP_MIGRATE)
 		begin_migration(op);
 	if (op->kind == OP_MIGRATE || op->kind == OP_DESTROY ||
 	    op->kind == OP_LEAVE)
-		share_held(op);
+		hold(op);
 }
 
 static bool held_is_shared(void)
 {
-	return ME->n_read &&
-	       W.tags[ME->read[ME->n_read - 1]].state & TAG_SHARED;
+	return ME->held && W.tags[ME->held].state & TAG_SHARED;
 }
 
 /* The id may not have been found on the channel. */
@@ -96,7 +106,7 @@ static bool may_end_waiting(const struct op *op, long ret)
 		/* For the announcement it waits for its turn, too. */
 		return ME->signal && (unheld || op->flags & ANNOUNCE);
 	case -EINVAL:
-		return op->flags & HELD && held_is_shared();
+		return held_is_shared();
 	default:
 		return false;
 	}
@@ -111,11 +121,20 @@ static void end_migration(const struct op *op, long ret)
 	CHECK("C11", away || !ME->moved, "%s has moved the id",
 	      actor_name(W.running));
 	if (!ret) {
+		CHECK("C07", !ME->stale, "%s returns 0, but nobody holds event %d",
+		      actor_name(W.running), ME->held);
+		CHECK("C17", !ME->late, "%s finds an id that is dying",
+		      actor_name(W.running));
+		CHECK("C16", !(op->flags & COOKIE) || !part->alive ||
+		      part->claimed, "%s returns 0, but the id is unclaimed",
+		      actor_name(W.running));
 		CHECK("C09", ME->moved == away, "%s returns 0, but nothing was moved",
 		      actor_name(W.running));
 		return;
 	}
 	part->stayed = true;
+	CHECK("C17", !ME->late || ret != -ECANCELED,
+	      "%s finds an id that is dying", actor_name(W.running));
 	CHECK("C02", !ME->froze || !(op->flags & (PAST | NONBLOCK)),
 	      "%s cannot wait, but has moved events", actor_name(W.running));
 	CHECK("C07", !ME->moved, "%s returns %ld, but the id was moved",
@@ -134,7 +153,9 @@ static void end_migration(const struct op *op, long ret)
 		      actor_name(W.running));
 		return;
 	case -ENOSPC:
-		CHECK("C10", scene->limit, "%s returns ENOSPC, but there is room",
+		CHECK("C10", (scene->limit || scene->limit_caused) &&
+		      !(op->flags & FITS),
+		      "%s returns ENOSPC, but there is room",
 		      actor_name(W.running));
 		return;
 	case -EBADF:
@@ -159,6 +180,8 @@ static void end_destroy(const struct op *op, long ret)
 	case 0:
 		CHECK("C17", part->dying, "%s returns 0, but the id lives",
 		      actor_name(W.running));
+		CHECK("C17", !ME->stale, "%s returns 0, but nobody holds event %d",
+		      actor_name(W.running), ME->held);
 		CHECK("C17", !part->alive || !part->id->n_outstanding,
 		      "%s returns 0, but events are outstanding",
 		      actor_name(W.running));
@@ -219,6 +242,18 @@ static void end_command(const struct op *op, long ret)
 {
 	switch (ret) {
 	case 0:
+		CHECK("C17", op->kind != OP_LEAVE || !ME->stale,
+		      "%s returns 0, but nobody holds event %d",
+		      actor_name(W.running), ME->held);
+		return;
+	case -ENOSPC:
+		CHECK("C19", scene->limit_caused && !(op->flags & FITS),
+		      "%s returns ENOSPC, but there is room",
+		      actor_name(W.running));
+		return;
+	case -EADDRINUSE:
+		CHECK("C17", op->kind == OP_JOIN, "%s returns EADDRINUSE",
+		      actor_name(W.running));
 		return;
 	case -ENOENT:
 		CHECK(part_of(op)->gone ? "C14" : "C12",
@@ -258,6 +293,11 @@ void account_end(long ret)
 	case OP_DESTROY:
 		end_destroy(op, ret);
 		break;
+	case OP_ACK_ALL:
+		CHECK("C01", !ME->too_late || ret == -ENOENT,
+		      "%s returns %ld for an id that has come to its end",
+		      actor_name(W.running), ret);
+		break;
 	case OP_READ:
 		end_read(op, ret);
 		break;
@@ -267,6 +307,8 @@ void account_end(long ret)
 	case OP_WRITE:
 	case OP_JOIN:
 	case OP_LEAVE:
+	case OP_ROOM:
+	case OP_BACKLOG:
 		end_command(op, ret);
 		break;
 	}

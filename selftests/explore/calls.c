@@ -28,12 +28,18 @@ void file_put(int c)
 	static const struct op closes[] = { CLOSE(0), CLOSE(1), CLOSE(2) };
 	struct desk *desk = &W.desks[c];
 	const struct op *call = ME->call;
+	int k;
 
 	if (--desk->files)
 		return;
 	desk->closed = true;
 	ME->call = &closes[c];
 	ucmx_channel_close(desk->channel);
+	for (k = 0; k < MAX_IDS; k++)
+		CHECK("C17", !W.parts[k].alive || W.parts[k].owner != c + 1 ||
+		      W.parts[k].released,
+		      "channel %d is closed, but %c was not released", c,
+		      'A' + k);
 	ME->call = call;
 }
 
@@ -56,19 +62,12 @@ u64 deadline_of(const struct op *op)
 	return op->flags & BY_2 ? TIME_2 : 0;
 }
 
-static u64 held_by_me(const struct op *op)
-{
-	if (!(op->flags & HELD) || !ME->n_read)
-		return 0;
-	return seq_of(ME->read[ME->n_read - 1]);
-}
-
 static struct ucmx_wait wait_of(const struct op *op)
 {
 	return (struct ucmx_wait){
 		.nonblock = op->flags & NONBLOCK,
 		.deadline = deadline_of(op),
-		.held_seq = held_by_me(op),
+		.held_seq = ME->held ? seq_of(ME->held) : 0,
 	};
 }
 
@@ -211,7 +210,7 @@ static void accept_locked(struct ucmx_id *id, const struct op *op)
 	struct part *part = &W.parts[op->id];
 
 	mutex_lock(&part->handler);
-	ucmx_id_claim(id, part->cookie);
+	ucmx_id_claim(id, 0x300 + op->id);
 	mutex_unlock(&part->handler);
 }
 
@@ -236,9 +235,20 @@ static long write_event(struct ucmx_id *id, const struct op *op,
 	return err;
 }
 
+/* rdma_cm may have called back before it says no. */
+static void undo_join(struct ucmx_id *id, const struct op *op,
+		      struct ucmx_group *group)
+{
+	point(DOING_CALL, NULL, HERE);
+	W.group_leaving[op->target] = true;
+	ucmx_group_remove(id, group);
+	W.group_left[op->target] = true;
+}
+
 static long join(struct ucmx_id *id, const struct op *op)
 {
-	struct rdma_ucmx_addr addr = { .family = 1 + op->target };
+	/* All groups have the same address. */
+	struct rdma_ucmx_addr addr = { .family = 1 };
 	struct ucmx_group *group;
 	int err;
 
@@ -247,8 +257,26 @@ static long join(struct ucmx_id *id, const struct op *op)
 		return -ENOMEM;
 	W.group_numbers[op->target] = group->number;
 	err = ucmx_group_add(id, group);
+	W.group_joined[op->target] = !err;
+	W.group_left[op->target] = err;
 	if (err)
 		ucmx_group_put(group);
+	else if (op->flags & FAILS)
+		undo_join(id, op, group);
+	return err;
+}
+
+/* What a command causes; it may fail in rdma_cm, and cause nothing then. */
+static long make_room(struct ucmx_id *id, const struct op *op)
+{
+	int err = ucmx_room_make(id, UCMX_ROOM_ROUTE,
+				 sizeof(struct rdma_ucmx_event),
+				 GFP_KERNEL_ACCOUNT);
+
+	if (!err && op->flags & FAILS) {
+		point(DOING_CALL, NULL, HERE);
+		ucmx_room_drop(id, UCMX_ROOM_ROUTE);
+	}
 	return err;
 }
 
@@ -264,13 +292,19 @@ static long call_command(const struct op *op, struct ucmx_channel *channel)
 		accept_locked(id, op);
 		break;
 	case OP_ADOPT:
-		ret = ucmx_id_adopt(channel, id, W.parts[op->id].cookie);
+		ret = ucmx_id_adopt(channel, id, 0x400 + op->id);
 		break;
 	case OP_WRITE:
 		ret = write_event(id, op, channel);
 		break;
 	case OP_JOIN:
 		ret = join(id, op);
+		break;
+	case OP_ROOM:
+		ret = make_room(id, op);
+		break;
+	case OP_BACKLOG:
+		ucmx_id_set_backlog(id, op->target);
 		break;
 	}
 	if (!ret && (op->kind == OP_ADOPT || op->kind == OP_WRITE) &&
@@ -291,6 +325,7 @@ static long call_leave(const struct op *op, struct ucmx_channel *channel)
 
 	if (IS_ERR(id))
 		return PTR_ERR(id);
+	W.group_leaving[op->target] = true;
 	ret = ucmx_group_leave(id, W.group_numbers[op->target], &wait, &group);
 	if (ret >= 0) {
 		W.group_left[op->target] = true;
@@ -354,6 +389,8 @@ static long call_on_channel(const struct op *op, struct ucmx_channel *channel)
 		return call_use_child(op, channel);
 	case OP_SHUT:
 		return call_shut(op, channel);
+	case OP_LIST:
+		return call_list(op, channel);
 	default:
 		return call_command(op, channel);
 	}

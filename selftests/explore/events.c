@@ -60,9 +60,10 @@ void account_raised(int tag, u64 seq, int err)
 		      "event %d is refused, but its id lives", tag);
 		break;
 	case -ENOSPC:
-		CHECK("C10", scene->limit ||
+		CHECK("C10", scene->limit || scene->limit_user ||
+		      (scene->limit_caused && ME->call->kind == OP_WRITE) ||
 		      part->id->n_unread >= part->id->backlog,
-		      "request %d is refused, but there is room", tag);
+		      "event %d is refused, but there is room", tag);
 		break;
 	default:
 		violated("C03", "raising event %d returns %d", tag, err);
@@ -82,6 +83,20 @@ static void check_barrier(const struct tag *t, int c)
 		    !(other->state & TAG_ACKING) && other->channel != c)
 			violated("C09", "event %d is read on channel %d, %d is outstanding on %d",
 				 (int)(t - W.tags), c, i, other->channel);
+	}
+}
+
+static void check_number(const struct tag *t, u64 seq)
+{
+	int i;
+
+	for (i = 1; i < MAX_TAGS; i++) {
+		const struct tag *other = &W.tags[i];
+
+		CHECK("C04", other == t || other->id != t->id ||
+		      !(other->state & TAG_RAISED) || other->seq != seq,
+		      "events %d and %d have the same number", i,
+		      (int)(t - W.tags));
 	}
 }
 
@@ -106,6 +121,9 @@ static void check_record(const struct rdma_ucmx_event *head,
 {
 	const struct part *part = &W.parts[t->id];
 
+	CHECK("C16", head->event != RDMA_UCMX_EVENT_TYPE_ARRIVED ||
+	      head->qp_type, "event %d announces an id and says nothing of it",
+	      head->status);
 	if (t->child) {
 		CHECK("C04", head->listen_id == part->handle &&
 		      head->id == W.parts[t->child - 1].handle,
@@ -115,7 +133,8 @@ static void check_record(const struct rdma_ucmx_event *head,
 	CHECK("C04", head->id == part->handle,
 	      "event %d names the wrong id", head->status);
 	CHECK("C04", head->cookie == part->cookie ||
-	      head->cookie == part->id->cookie,
+	      head->cookie == part->id->cookie ||
+	      (part->old_cookie && head->cookie == part->old_cookie),
 	      "event %d has the cookie %llx", head->status, head->cookie);
 }
 
@@ -140,6 +159,7 @@ void account_copied(const struct rdma_ucmx_event *head)
 	      head->event == RDMA_UCMX_EVENT_TYPE_ARRIVED,
 	      "event %d is delivered, but its id is unclaimed", tag);
 	check_record(head, t);
+	check_number(t, head->seq);
 	check_barrier(t, c);
 	check_announced(t, c);
 	if (head->event != RDMA_UCMX_EVENT_TYPE_ARRIVED &&

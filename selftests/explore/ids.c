@@ -37,6 +37,9 @@ static void id_describe(struct ucmx_id *id, struct ucmx_event *event)
 {
 	struct part *part = &W.parts[index_of(id)];
 
+	lockdep_assert_held(&id->op_mutex);
+	/* To be seen that this was done. */
+	event->head.qp_type = 1;
 	if (!ucmx_users_get(id))
 		return;
 	mutex_lock(&part->handler);
@@ -53,6 +56,7 @@ static void id_free(struct ucmx_id *id)
 	if (part->released != part->given)
 		violated("C18", "%s is freed and was %s", name_of(id),
 			 part->given ? "not released" : "never given away");
+	part->dying = part->dying || id->dying;
 	part->alive = false;
 	kfree(id);
 }
@@ -167,11 +171,14 @@ static void call_removal(struct ucmx_id *id, const struct op *op)
 
 static void call_group(struct ucmx_id *id, const struct op *op)
 {
+	bool joined = W.group_joined[op->target];
 	struct ucmx_event *event;
 
 	event = ucmx_group_take_room(id, W.group_numbers[op->target]);
 	if (event)
 		raise_now(id, event, op);
+	else if (joined && !W.group_leaving[op->target])
+		account_merged(op->id, UCMX_ROOM_GROUP);
 }
 
 static void refuse(int k, struct ucmx_event *event)

@@ -106,11 +106,9 @@ static int check_pending(int k)
 int lists_unheld(const struct actor *actor, int k)
 {
 	struct ucmx_event *event;
-	u64 held = 0;
+	u64 held = actor->held ? W.tags[actor->held].seq : 0;
 	int n = 0;
 
-	if (actor->call && actor->call->flags & HELD && actor->n_read)
-		held = W.tags[actor->read[actor->n_read - 1]].seq;
 	list_for_each_entry(event, &W.parts[k].id->outstanding, of_id) {
 		follow(event);
 		CHECK("C18", n < MAX_TAGS, "a list without end");
@@ -123,12 +121,19 @@ static int check_outstanding(int k)
 {
 	struct ucmx_id *id = W.parts[k].id;
 	struct ucmx_event *event;
+	u64 last = 0;
 	int n = 0;
 
 	list_for_each_entry(event, &id->outstanding, of_id) {
 		follow(event);
 		CHECK("C18", n++ < MAX_TAGS, "a list without end");
 		CHECK("C03", event->id == id, "an event is in the wrong list");
+		/* What is urgent may have overtaken others. */
+		if (event->urgent)
+			continue;
+		CHECK("C05", event->head.seq > last,
+		      "what is outstanding of %c is out of order", 'A' + k);
+		last = event->head.seq;
 	}
 	CHECK("C05", n == id->n_outstanding,
 	      "%c has %d outstanding events and says %u", 'A' + k, n,
@@ -157,7 +162,7 @@ static void check_settled(int k, int c)
 		      actor_name(W.running), c);
 		break;
 	case OP_MIGRATE:
-		CHECK("C07", call->flags & HELD &&
+		CHECK("C07", ME->held &&
 		      (ME->moved || call->target == call->channel),
 		      "%s has acknowledged an event and moved nothing",
 		      actor_name(W.running));
@@ -189,8 +194,6 @@ static void check_moved(int k, int c, int outstanding)
 	ME->moved = true;
 	part->moves++;
 	part->outstanding = 0;
-	if (call->flags & COOKIE)
-		part->cookie = 0x200 + k;
 	if (call->flags & ANNOUNCE) {
 		W.tags[call->tag].state = TAG_RAISING | TAG_RAISED;
 		W.tags[call->tag].id = k;
@@ -266,6 +269,33 @@ static void check_migration(int k)
 	part->migration = now;
 }
 
+/* It is claimed, and gets a cookie, only by a command that says so. */
+static void check_claimed(int k)
+{
+	struct part *part = &W.parts[k];
+	const struct ucmx_id *id = part->id;
+	bool mine = ME->call && ME->call->id == k;
+	bool tidies = W.running == STAGE_HAND;
+	bool moves = mine && i_do(OP_MIGRATE) && ME->call->flags & COOKIE;
+	bool accepts = (mine && i_do(OP_ACCEPT)) || i_do(OP_USE_CHILD);
+	bool adopts = (mine && i_do(OP_ADOPT)) || tidies;
+
+	if (id->claimed != part->claimed)
+		CHECK("C03", id->claimed && (moves || accepts || adopts),
+		      "%c is %sclaimed now, by %s", 'A' + k,
+		      id->claimed ? "" : "un", actor_name(W.running));
+	if (id->cookie != part->cookie && (id->cookie || part->claimed)) {
+		CHECK("C16", moves || adopts || (accepts && !part->claimed),
+		      "%c has another cookie now, by %s", 'A' + k,
+		      actor_name(W.running));
+		CHECK("C17", !id->dying || accepts, "%c has another cookie though it is dying",
+		      'A' + k);
+		part->old_cookie = part->cookie;
+		part->cookie = id->cookie;
+	}
+	part->claimed = id->claimed;
+}
+
 /* An id that was on the channel whose lock this is, and is on another one. */
 static void check_departed(int k)
 {
@@ -285,14 +315,19 @@ static void check_id(int k, int c)
 
 	CHECK("C04", id->seq >= part->raised_seq,
 	      "%c's events are numbered anew", 'A' + k);
+	if (ME->call && ME->call->id == k && part->unpublished)
+		ME->too_late = true;
+	part->unpublished = id->unpublished;
 	check_pending(k);
 	outstanding = check_outstanding(k);
+	counts_of(k);
 	if (id->listener)
 		return;
 	check_migration(k);
 	if (part->owner != c + 1)
 		check_moved(k, c, outstanding);
 	part->owner = c + 1;
+	check_claimed(k);
 	if (outstanding < part->outstanding)
 		check_settled(k, c);
 	part->outstanding = outstanding;

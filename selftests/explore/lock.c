@@ -68,12 +68,10 @@ static void forget_lock(const spinlock_t *lock)
 
 void x_spin_unlock(spinlock_t *lock, const struct place *here)
 {
-	check_live(lock, here);
+	use(DOING_UNLOCK, lock, here);
 	if (lock->owner != W.running + 1)
 		violated("ORDER", "%s:%d unlocks %s, which is not its own",
 			 here->file, here->line, name_of(lock));
-	if (search_fine)
-		point(DOING_UNLOCK, lock, here);
 	lists_check(lock);
 	lock->owner = 0;
 	forget_lock(lock);
@@ -150,10 +148,11 @@ bool x_mutex_trylock(struct mutex *mutex, const struct place *here)
 void x_mutex_unlock(struct mutex *mutex, const struct place *here)
 {
 	may_sleep("mutex_unlock()", here);
-	check_live(mutex, here);
 	/* Only of this one anybody could see that it is still held. */
-	if (mutex->rank == RANK_READ || search_fine)
+	if (mutex->rank == RANK_READ)
 		point(DOING_UNLOCK_MUTEX, mutex, here);
+	else
+		use(DOING_UNLOCK_MUTEX, mutex, here);
 	if (mutex->owner != W.running + 1)
 		violated("ORDER", "%s:%d unlocks %s, which is not its own",
 			 here->file, here->line, name_of(mutex));

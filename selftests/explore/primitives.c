@@ -10,27 +10,38 @@
 #include <linux/xarray.h>
 
 #include "search.h"
+#include "segment.h"
 #include "world.h"
 
 /* Far from any limit nobody can tell in which order they are counted. */
-static void count_point(const atomic_t *v, const struct place *here)
+static void count_point(const atomic_t *v, int how, const struct place *here,
+			const void *pc)
 {
-	if (scene->limit || search_fine)
+	if (scene->limit)
 		point(DOING_COUNT, v, here);
 	else
-		check_live(v, here);
+		use(DOING_COUNT, v, here);
+	if (in_arena(v))
+		segment_add(v, sizeof(*v), how, pc);
+}
+
+void x_atomic_set(atomic_t *v, int n, const struct place *here)
+{
+	count_point(v, ACCESS_MARKED | ACCESS_WRITES, here, __builtin_return_address(0));
+	v->counter = n;
+	let_go();
 }
 
 int x_atomic_read(const atomic_t *v, const struct place *here)
 {
-	count_point(v, here);
+	count_point(v, ACCESS_MARKED, here, __builtin_return_address(0));
 	return v->counter;
 }
 
 bool x_atomic_try_cmpxchg(atomic_t *v, int *old, int new,
 			  const struct place *here)
 {
-	count_point(v, here);
+	count_point(v, ACCESS_MARKED | ACCESS_WRITES, here, __builtin_return_address(0));
 	if (v->counter != *old) {
 		*old = v->counter;
 		return false;
@@ -42,7 +53,7 @@ bool x_atomic_try_cmpxchg(atomic_t *v, int *old, int new,
 
 int x_atomic_add(atomic_t *v, int n, const struct place *here)
 {
-	count_point(v, here);
+	count_point(v, ACCESS_MARKED | ACCESS_WRITES, here, __builtin_return_address(0));
 	v->counter += n;
 	if (v->counter < 0)
 		violated("C18", "%s:%d: %s fell below 0", here->file,
@@ -84,8 +95,8 @@ static void count_users_put(const refcount_t *ref)
 void x_ref_inc(refcount_t *ref, const struct place *here)
 {
 	/* One that is protected by a lock cannot be the last. */
-	if (ME->spins && !search_fine)
-		check_live(ref, here);
+	if (ME->spins)
+		use(DOING_GET, ref, here);
 	else
 		point(DOING_GET, ref, here);
 	if (ref->refs <= 0)

@@ -76,6 +76,15 @@ static void check_resting(int k)
 		      "%s waits, but nothing is outstanding that others hold",
 		      actor_name(k));
 		break;
+	case OP_READ:
+	case OP_POLL:
+		CHECK("C03", !W.desks[actor->call->channel].shut ||
+		      actor->wants != WANTS_WAKE,
+		      "%s goes on waiting though the channel is shut down",
+		      actor_name(k));
+		break;
+	case OP_LIST:
+		violated("C05", "a list of ids waits for others");
 	case OP_ACK:
 	case OP_ACK_ALL:
 	case OP_ACK_EVENT:

@@ -33,6 +33,9 @@ enum op_kind {
 	OP_GROUP_EVENT,
 	OP_LEAVE,
 	OP_USE_CHILD,
+	OP_LIST,
+	OP_ROOM,
+	OP_BACKLOG,
 };
 
 /* Flags of an operation. */
@@ -46,6 +49,9 @@ enum op_kind {
 #define BY_2		(1 << 7)	/* with a later one */
 #define PAST		(1 << 8)	/* with one that is past */
 #define EDGE		(1 << 9)	/* told of by edge-triggered epoll */
+#define FITS		(1 << 10)	/* there is room for it */
+#define FAILS		(1 << 11)	/* rdma_cm says no */
+#define HOLDING		(1 << 12)	/* holding an event that somebody else read */
 
 /**
  * struct op - something that an actor does
@@ -83,6 +89,11 @@ enum { A, B, C, D, E };
 #define ACK_EVENT(i, c, t)	{ OP_ACK_EVENT, i, c, .tag = t }
 #define POLL(c)			{ OP_POLL, .channel = c }
 #define MIGRATE(i, c, t, ...)	{ OP_MIGRATE, i, c, t, .flags = 0 __VA_ARGS__ }
+/* Holding event @e, once somebody has read it. */
+#define MIGRATE_HOLDING(i, c, t, e, ...) \
+	{ OP_MIGRATE, i, c, t, e, HOLDING __VA_ARGS__ }
+#define DESTROY_HOLDING(i, c, e) { OP_DESTROY, i, c, 0, e, HOLDING }
+#define LEAVE_HOLDING(i, c, g, e) { OP_LEAVE, i, c, g, e, HOLDING }
 /* Likewise, announced by event @e. */
 #define HAND_OVER(i, c, t, e)	{ OP_MIGRATE, i, c, t, e, ANNOUNCE }
 #define DESTROY(i, c, ...)	{ OP_DESTROY, i, c, .flags = 0 __VA_ARGS__ }
@@ -93,11 +104,17 @@ enum { A, B, C, D, E };
 #define WRITE(i, c, t)		{ OP_WRITE, i, c, .tag = t }
 #define SHUT(c)			{ OP_SHUT, .channel = c }
 /* Groups are known by numbers from 0. */
-#define JOIN(i, c, g)		{ OP_JOIN, i, c, g }
+#define JOIN(i, c, g, ...)	{ OP_JOIN, i, c, g, .flags = 0 __VA_ARGS__ }
 #define GROUP_EVENT(i, g, t)	{ OP_GROUP_EVENT, i, .target = g, .tag = t }
 #define LEAVE(i, c, g, ...)	{ OP_LEAVE, i, c, g, .flags = 0 __VA_ARGS__ }
 /* Accept the child whose request the actor has read, where it was read. */
 #define USE_CHILD(c)		{ OP_USE_CHILD, .channel = c }
+/* List the ids of a channel. */
+#define LIST(c)			{ OP_LIST, .channel = c }
+/* Make room for an event that a command causes. */
+#define ROOM(i, c, ...)		{ OP_ROOM, i, c, .flags = 0 __VA_ARGS__ }
+/* Listen with another backlog. */
+#define BACKLOG(i, c, n)	{ OP_BACKLOG, i, c, n }
 
 #define MAX_PREPARE	16
 #define MAX_STEPS	4
@@ -120,6 +137,9 @@ struct cast {
  * @nomem: how many allocations may fail
  * @stuck: how many copies may wait for their page until nothing else happens
  * @limit: ids that a channel may have, 0 for many
+ * @limit_user: likewise a user
+ * @limit_all: likewise all together
+ * @limit_caused: events of an id that commands caused
  * @prepare: what has happened before
  * @cast: who does what
  */
@@ -132,6 +152,9 @@ struct scenario {
 	u8 nomem;
 	u8 stuck;
 	u8 limit;
+	u8 limit_user;
+	u8 limit_all;
+	u8 limit_caused;
 	struct op prepare[MAX_PREPARE];
 	struct cast cast[6];
 };

@@ -304,6 +304,27 @@ const struct scenario scenarios[] = {
 			{ { READ(1), ACK(1) } },
 		},
 	}, {
+		.name = "held_by_another",
+		.about = "what a migration holds is just being copied to another one",
+		.channels = 2,
+		.prepare = { NEW(A, 0), RAISE(A, 1), RAISE(A, 2) },
+		.cast = {
+			{ { READ(0) } },
+			{ { MIGRATE_HOLDING(A, 0, 1, 1) } },
+			{ { ACK_EVENT(A, 0, 1) } },
+			{ { READ(1) } },
+		},
+	}, {
+		.name = "held_no_more",
+		.about = "what a destroy or a migration holds may be acknowledged before",
+		.channels = 2,
+		.prepare = { NEW(A, 0), RAISE(A, 1) },
+		.cast = {
+			{ { READ(0), ACK(0) } },
+			{ { DESTROY_HOLDING(A, 0, 1) } },
+			{ { MIGRATE_HOLDING(A, 0, 1, 1, | BY_1) } },
+		},
+	}, {
 		.name = "hand_over",
 		.about = "an announced migration with a new cookie",
 		.channels = 2,
@@ -351,6 +372,17 @@ const struct scenario scenarios[] = {
 			{ { ACK_EVENT(A, 0, 1) } },
 		},
 	}, {
+		.name = "poll_raise",
+		.about = "two that poll, each to be woken for an event, of two ids",
+		.channels = 1,
+		.prepare = { NEW(A, 0), NEW(B, 0) },
+		.cast = {
+			{ { POLL(0) } },
+			{ { POLL(0) } },
+			{ { RAISE(A, 1) } },
+			{ { RAISE(B, 2) } },
+		},
+	}, {
 		.name = "poll_contended",
 		.about = "a reader that must not block meets another one's copy",
 		.channels = 1,
@@ -360,6 +392,17 @@ const struct scenario scenarios[] = {
 			{ { READ(0) } },
 			{ { READ(0, | NONBLOCK | EDGE), POLL(0) } },
 			{ { RAISE(A, 2), RAISE(A, 3) } },
+		},
+	}, {
+		.name = "shut_down_page",
+		.about = "who waits behind a missing page is turned away, too",
+		.channels = 1,
+		.stuck = 1,
+		.prepare = { NEW(A, 0), RAISE(A, 1), RAISE(A, 2) },
+		.cast = {
+			{ { READ(0) } },
+			{ { READ(0) } },
+			{ { SHUT(0) } },
 		},
 	}, {
 		.name = "shut_down",

@@ -141,6 +141,14 @@ void let_go(void)
 	ME->let_go = !alone();
 }
 
+void use(enum doing what, const volatile void *on, const struct place *here)
+{
+	if (ME->let_go || search_fine)
+		point(what, on, here);
+	else
+		check_live(on, here);
+}
+
 /* A plain access to what others may use, too. */
 void point_access(const void *p, const void *pc)
 {
@@ -249,6 +257,10 @@ static void call_over(void)
 {
 	struct actor *me = ME;
 
+	me->held = 0;
+	me->stale = false;
+	me->late = false;
+	me->too_late = false;
 	me->overlapped = false;
 	me->moved = false;
 	me->froze = false;

@@ -25,6 +25,7 @@ static void prepare_new(const struct op *op)
 	int i, j;
 
 	W.parts[op->id].given = true;
+	W.parts[op->id].claimed = true;
 	ucmx_channel_charge(channel);
 	ucmx_id_publish(id, channel, W.parts[op->id].cookie);
 	for (i = 0; i < MAX_PREPARE; i++) {
@@ -68,6 +69,12 @@ void stage_prepare(void)
 
 	if (scene->limit)
 		ucmx_max_channel_ids = scene->limit;
+	if (scene->limit_user)
+		ucmx_max_ids_per_user = scene->limit_user;
+	if (scene->limit_all)
+		ucmx_max_ids = scene->limit_all;
+	if (scene->limit_caused)
+		ucmx_max_user_events = scene->limit_caused;
 	ucmx_id_core_init();
 	ucmx_channel_core_init();
 	for (i = 0; i < scene->channels; i++) {

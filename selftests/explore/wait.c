@@ -85,11 +85,13 @@ void x_wake(wait_queue_head_t *queue, int mode, int n, const struct place *here)
 	bool all = !n;
 	int i = 0;
 
-	let_go();
-	if (ME->spins && !search_fine)
-		check_live(queue, here);
-	else
+	if (ME->spins) {
+		/* Who is woken looks under the lock at what has changed. */
+		use(DOING_WAKE, queue, here);
+	} else {
 		point(DOING_WAKE, queue, here);
+		let_go();
+	}
 	while (i < X_WAITERS && queue->who[i]) {
 		bool exclusive = queue->exclusive & 1 << (queue->who[i] - 1);
 

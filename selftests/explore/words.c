@@ -153,6 +153,15 @@ const char *words_of_op(const struct op *op)
 		sprintf(s, "migrate %c from %d to %d", id, op->channel,
 			op->target);
 		break;
+	case OP_LIST:
+		sprintf(s, "list the ids of channel %d", op->channel);
+		break;
+	case OP_ROOM:
+		sprintf(s, "a command that may cause an event of %c", id);
+		break;
+	case OP_BACKLOG:
+		sprintf(s, "listen on %c with %d unread", id, op->target);
+		break;
 	case OP_DESTROY:
 		sprintf(s, "destroy %c on channel %d", id, op->channel);
 		break;

@@ -5,8 +5,8 @@
  * core.  Besides this there are the core's own variables.
  *
  * Files: search.c tries the schedules, sched.c runs actors, lock.c, wait.c,
- * primitives.c and memory.c stand in for the kernel, calls.c and ids.c have what
- * actors do; account.c, events.c, lists.c, counts.c and rest.c check it,
+ * primitives.c and memory.c stand in for the kernel, calls.c, listing.c and ids.c
+ * have what actors do; account.c, events.c, lists.c, counts.c and rest.c check it,
  * outcome.c says what came out.
  */
 #ifndef EXPLORE_WORLD_H
@@ -81,6 +81,10 @@ enum wants {
  * @work: what a worker does
  * @call: operation of its part, NULL in between
  * @step: number of that
+ * @held: tag of the event that the call says that it holds, or 0
+ * @stale: which had been acknowledged before
+ * @late: the id was dying before the call began
+ * @too_late: when it was locked it had come to its end
  * @overlapped: another migration of the id was under way at the same time
  * @moved: its migration was committed
  * @unheld: what it waits for was outstanding when it last looked
@@ -121,6 +125,10 @@ struct actor {
 	struct work_struct *work;
 	const struct op *call;
 	u8 step;
+	u8 held;
+	bool stale;
+	bool late;
+	bool too_late;
 	bool overlapped;
 	bool moved;
 	bool unheld;
@@ -185,9 +193,12 @@ struct tag {
  * @migrations: calls under way
  * @moves: how often it was moved
  * @stayed: a migration of it has failed
+ * @claimed: it was seen claimed
+ * @unpublished: it was seen at its end
  * @killer: who ended it
  * @migration: the migration under way, when last seen
  * @cookie: its cookie
+ * @old_cookie: and the one before, which an event may have that was just read
  */
 struct part {
 	struct ucmx_id *id;
@@ -206,9 +217,12 @@ struct part {
 	u8 migrations;
 	u8 moves;
 	bool stayed;
+	bool claimed;
+	bool unpublished;
 	u8 killer;
 	const void *migration;
 	u64 cookie;
+	u64 old_cookie;
 };
 
 /**
@@ -256,9 +270,10 @@ struct world {
 	struct part parts[MAX_IDS];
 	struct desk desks[MAX_CHANNELS];
 	struct tag tags[MAX_TAGS];
-	struct ucmx_group *groups[MAX_GROUPS];
 	u32 group_numbers[MAX_GROUPS];
+	bool group_joined[MAX_GROUPS];
 	bool group_left[MAX_GROUPS];
+	bool group_leaving[MAX_GROUPS];
 	struct rcu_wait rcu[MAX_RCU];
 	struct pid pids[MAX_ACTORS];
 	u64 now;
@@ -361,7 +376,11 @@ void account_at_rest(void);
 void lists_check(const spinlock_t *lock);
 int lists_unheld(const struct actor *actor, int k);
 
-/* counts.c: how many ids are charged to whom. */
+/* counts.c: how many ids are charged to whom, and what ids count. */
 void counts_at_rest(void);
+void counts_of(int k);
+
+/* listing.c: what a list of ids says. */
+long call_list(const struct op *op, struct ucmx_channel *channel);
 
 #endif /* EXPLORE_WORLD_H */

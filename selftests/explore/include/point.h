@@ -62,6 +62,8 @@ void point(enum doing what, const volatile void *on, const struct place *here);
 void let_go(void);
 /* To look at something is one, unless it is a parameter of the module. */
 void look(const volatile void *at, const struct place *here);
+/* One only where a plain access would be. */
+void use(enum doing what, const volatile void *on, const struct place *here);
 /* And something may go wrong: whether it does. */
 int point_fails(enum doing what, const volatile void *on,
 		const struct place *here);

@@ -9,11 +9,12 @@
 
 int x_atomic_add(atomic_t *v, int n, const struct place *here);
 
+void x_atomic_set(atomic_t *v, int n, const struct place *here);
 int x_atomic_read(const atomic_t *v, const struct place *here);
 bool x_atomic_try_cmpxchg(atomic_t *v, int *old, int new,
 			  const struct place *here);
 
-#define atomic_set(v, n)		((v)->counter = (n))
+#define atomic_set(v, n)		x_atomic_set(v, n, HERE)
 #define atomic_read(v)			x_atomic_read(v, HERE)
 #define atomic_try_cmpxchg(v, old, new)	x_atomic_try_cmpxchg(v, old, new, HERE)
 #define atomic_add_return(n, v)		x_atomic_add(v, n, HERE)
