@@ -73,6 +73,18 @@ void report_short(const struct scenario *scenario, const struct result *result)
 	printf("# seed: %s\n", result->seed);
 }
 
+/* A path as the user would write it. */
+static const char *from_here(const char *path)
+{
+	char here[256];
+	size_t n;
+
+	if (!getcwd(here, sizeof(here)))
+		return path;
+	n = strlen(here);
+	return !strncmp(path, here, n) && path[n] == '/' ? path + n + 1 : path;
+}
+
 void report_violation(const struct scenario *scenario,
 		      const struct result *result)
 {
@@ -80,10 +92,10 @@ void report_violation(const struct scenario *scenario,
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	report_message(result);
-	printf("# again: explore --replay %s\n", result->seed);
-	fflush(stdout);
 	if (n <= 0)
 		return;
+	printf("# again: %s --replay %s\n", from_here(self), result->seed);
+	fflush(stdout);
 	snprintf(command, sizeof(command), "'%s' --replay '%s'", self,
 		 result->seed);
 	if (system(command) < 0)
