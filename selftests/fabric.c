@@ -13,8 +13,28 @@
 #include "fabric.h"
 #include "scene.h"
 
-#define DEVICE "rxe0"
-#define DEVICE_PATH "/sys/class/infiniband/" DEVICE
+static const char *fabric(void)
+{
+	return over_iwarp() ? "siw" : "rxe";
+}
+
+/* The first or second device of the fabric, in memory of its own. */
+static char *device(int nr)
+{
+	char *name;
+
+	if (asprintf(&name, "%s%d", fabric(), nr) < 0)
+		abort();
+	return name;
+}
+
+static bool device_is_there(int nr)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/class/infiniband/%s%d", fabric(), nr);
+	return !access(path, F_OK);
+}
 
 static pid_t start(char *const argv[])
 {
@@ -28,19 +48,38 @@ static pid_t start(char *const argv[])
 	_exit(127);
 }
 
-pid_t fabric_remove(void)
+static pid_t start_removing(int nr)
 {
-	char *argv[] = { "rdma", "link", "del", DEVICE, NULL };
+	char *name = device(nr);
+	char *argv[] = { "rdma", "link", "del", name, NULL };
+	pid_t pid = start(argv);
 
-	return start(argv);
+	free(name);
+	return pid;
 }
 
-int fabric_removed(pid_t remover)
+static pid_t start_adding(int nr, const char *netdev)
+{
+	char *name = device(nr);
+	char *argv[] = { "rdma", "link", "add", name, "type", (char *)fabric(),
+			 "netdev", (char *)netdev, NULL };
+	pid_t pid = start(argv);
+
+	free(name);
+	return pid;
+}
+
+pid_t fabric_remove(void)
+{
+	return start_removing(0);
+}
+
+int fabric_removed(pid_t rdma)
 {
 	int status = -1;
 
-	if (!wait_until(waitpid(remover, &status, WNOHANG) == remover)) {
-		fprintf(stderr, "# the device does not go away\n");
+	if (!wait_until(waitpid(rdma, &status, WNOHANG) == rdma)) {
+		fprintf(stderr, "# the device does not come or go\n");
 		errno = ETIME;
 		return -1;
 	}
@@ -66,10 +105,7 @@ static bool serves(const char *ip)
 
 int fabric_restore(void)
 {
-	char *argv[] = { "rdma", "link", "add", DEVICE, "type", "rxe",
-			 "netdev", "d0", NULL };
-
-	if (access(DEVICE_PATH, F_OK) && fabric_removed(start(argv)))
+	if (!device_is_there(0) && fabric_removed(start_adding(0, "d0")))
 		return -1;
 	if (wait_until(serves(ADDR1) && serves(ADDR2) && serves(ADDR6)))
 		return 0;
@@ -94,12 +130,12 @@ static int add_second(void)
 	return run_quietly("ip link add d1 type dummy") ||
 	       run_quietly("ip address add " ADDR_SECOND "/24 dev d1") ||
 	       run_quietly("ip link set d1 arp on up") ||
-	       run_quietly("rdma link add rxe1 type rxe netdev d1");
+	       fabric_removed(start_adding(1, "d1"));
 }
 
 int fabric_add_second(void)
 {
-	if (access("/sys/class/infiniband/rxe1", F_OK) && add_second())
+	if (!device_is_there(1) && add_second())
 		return -1;
 	if (wait_until(serves(ADDR_SECOND)))
 		return 0;
@@ -111,7 +147,5 @@ int fabric_add_second(void)
 /* As with the first one, the interface goes when all have let go. */
 int fabric_remove_second(void)
 {
-	char *argv[] = { "rdma", "link", "del", "rxe1", NULL };
-
-	return fabric_removed(start(argv)) || run_quietly("ip link del d1") ? -1 : 0;
+	return fabric_removed(start_removing(1)) || run_quietly("ip link del d1") ? -1 : 0;
 }

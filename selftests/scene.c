@@ -38,6 +38,13 @@ void pause_briefly(void)
 	usleep(1000);
 }
 
+bool over_iwarp(void)
+{
+	const char *fabric = getenv("UCMX_FABRIC");
+
+	return fabric && !strcmp(fabric, "siw");
+}
+
 int write_file(const char *path, const char *text)
 {
 	ssize_t len = strlen(text), ret;

@@ -38,6 +38,9 @@
 __u64 now_ns(void);
 void pause_briefly(void);
 
+/* Whether the machine was booted with iWARP for its fabric, instead of RoCE. */
+bool over_iwarp(void);
+
 /* As a shell's echo: of sysfs, debugfs and control groups. */
 int write_file(const char *path, const char *text);
 
