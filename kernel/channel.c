@@ -41,11 +41,12 @@ static const size_t ucmx_event_sizes[] = {
 	sizeof(struct rdma_ucmx_event) + sizeof(struct rdma_ucmx_conn_param),
 	UCMX_RECORD_MAX - RDMA_UCMX_MAX_PATHS * sizeof(struct rdma_ucmx_path),
 	UCMX_RECORD_MAX,
+	UCMX_RECORD_SERVICES,
 };
 
 static const char *const ucmx_event_cache_names[] = {
 	"ucmx_event_small", "ucmx_event_conn", "ucmx_event_route",
-	"ucmx_event_paths",
+	"ucmx_event_paths", "ucmx_event_services",
 };
 
 static struct kmem_cache *ucmx_event_caches[ARRAY_SIZE(ucmx_event_sizes)];
@@ -104,7 +105,7 @@ static int ucmx_event_cache(size_t capacity)
 /**
  * ucmx_event_alloc - allocate room for one event
  * @room: what it is for
- * @capacity: bytes of record that it must hold, at most UCMX_RECORD_MAX
+ * @capacity: bytes of record that it must hold, at most UCMX_RECORD_SERVICES
  * @gfp: how to allocate
  *
  * Return: the event, with an empty record, or NULL.

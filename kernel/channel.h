@@ -76,6 +76,7 @@ enum ucmx_room {
 	/* Caused by a command, which makes the room. */
 	UCMX_ROOM_ADDR,		/* an address was resolved, or not */
 	UCMX_ROOM_ROUTE,	/* a route was resolved, or not */
+	UCMX_ROOM_ADDRINFO,	/* a service was found, or not */
 	UCMX_ROOM_CONNECT,	/* a connection came about, or not */
 	/* Unasked; made with the first command after which they may come. */
 	UCMX_ROOM_ADDR_CHANGE,
@@ -134,11 +135,17 @@ struct ucmx_event {
 	};
 };
 
-/* The largest record there is. */
+/* The largest record there is but for a service's. */
 #define UCMX_RECORD_MAX	(sizeof(struct rdma_ucmx_event) + \
 			 sizeof(struct rdma_ucmx_ud_param) + \
 			 sizeof(struct rdma_ucmx_route) + \
 			 RDMA_UCMX_MAX_PATHS * sizeof(struct rdma_ucmx_path))
+
+#define UCMX_RECORD_SERVICES	(sizeof(struct rdma_ucmx_event) + \
+				 sizeof(struct rdma_ucmx_route) + \
+				 sizeof(struct rdma_ucmx_services) + \
+				 RDMA_UCMX_MAX_SERVICES * \
+				 sizeof(struct rdma_ucmx_service))
 
 int ucmx_channel_core_init(void);
 void ucmx_channel_core_exit(void);

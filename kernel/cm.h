@@ -12,6 +12,10 @@
 
 #include "id.h"
 
+/* Options at level ID: rdma_cm's by their names, then ours. */
+#define UCMX_OPTIONS_STOCK	(RDMA_OPTION_ID_ACK_TIMEOUT + 1)
+#define UCMX_OPTIONS		(UCMX_OPTIONS_STOCK + 2)
+
 /**
  * struct ucmx_cm - an id and its rdma_cm_id
  * @id: what the core knows
@@ -30,7 +34,7 @@ struct ucmx_cm {
 	bool answerable;
 	u16 port_space;
 	u8 qp_type;
-	int options[RDMA_OPTION_ID_ACK_TIMEOUT + 1];
+	int options[UCMX_OPTIONS];
 	u8 options_set;
 	struct mem_cgroup *memcg;
 };

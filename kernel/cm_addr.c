@@ -5,6 +5,7 @@
 #include <rdma/ib_addr.h>
 
 #include "cm.h"
+#include "compat.h"
 #include "ioctl.h"
 #include "limit.h"
 
@@ -213,6 +214,37 @@ int ucmx_cmd_resolve_route(struct ucmx_cmd *cmd)
 	err = rdma_resolve_route(cm->cm_id, arg->timeout_ms);
 	if (err)
 		ucmx_room_drop(&cm->id, UCMX_ROOM_ROUTE);
+end:
+	ucmx_cm_end(cm);
+	return err;
+}
+
+/**
+ * ucmx_cmd_resolve_ib_service - ask who has a service
+ * @cmd: struct rdma_ucmx_resolve_ib_service
+ *
+ * Return: 0 or an error, see the uAPI header.
+ */
+int ucmx_cmd_resolve_ib_service(struct ucmx_cmd *cmd)
+{
+	struct rdma_ucmx_resolve_ib_service *arg = cmd->arg;
+	struct ucmx_cm *cm;
+	int err;
+
+	if (arg->flags & ~(RDMA_UCMX_SERVICE_ID | RDMA_UCMX_SERVICE_NAME))
+		return -EOPNOTSUPP;
+	if (arg->reserved || !arg->flags ||
+	    strnlen(arg->name, sizeof(arg->name)) == sizeof(arg->name))
+		return -EINVAL;
+	cm = ucmx_cm_begin_device(cmd->channel, arg->id);
+	if (IS_ERR(cm))
+		return PTR_ERR(cm);
+	err = ucmx_cm_make_room(cm, UCMX_ROOM_ADDRINFO);
+	if (err)
+		goto end;
+	err = ucmx_resolve_ib_service(cm->cm_id, arg);
+	if (err)
+		ucmx_room_drop(&cm->id, UCMX_ROOM_ADDRINFO);
 end:
 	ucmx_cm_end(cm);
 	return err;

@@ -13,6 +13,7 @@
 #include <rdma/rdma_user_cm.h>
 
 #include "cm.h"
+#include "compat.h"
 #include "ioctl.h"
 
 /* Bytes of the value of an option at level ID, or -ENOSYS. */
@@ -23,6 +24,8 @@ static int ucmx_option_size(u32 level, u32 optname)
 	switch (optname) {
 	case RDMA_OPTION_ID_TOS:
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
+	case RDMA_UCMX_OPTION_MIN_RNR_TIMER:
+	case RDMA_UCMX_OPTION_NODE_TYPE:
 		return sizeof(u8);
 	case RDMA_OPTION_ID_REUSEADDR:
 	case RDMA_OPTION_ID_AFONLY:
@@ -42,6 +45,21 @@ static bool ucmx_option_fits(u32 level, u32 optname, u32 optlen)
 	return size < 0 || optlen == size;
 }
 
+/* Where the value of an option that has one is kept. */
+static unsigned int ucmx_option_index(u32 optname)
+{
+	return optname < UCMX_OPTIONS_STOCK ? optname :
+	       UCMX_OPTIONS_STOCK + optname - RDMA_UCMX_OPTION_MIN_RNR_TIMER;
+}
+
+/* rdma_cm takes another type of queue pair for a fault of ours, and warns. */
+static int ucmx_set_min_rnr_timer(struct rdma_cm_id *cm_id, int value)
+{
+	if (cm_id->qp_type != IB_QPT_RC && cm_id->qp_type != IB_QPT_XRC_TGT)
+		return -EINVAL;
+	return rdma_set_min_rnr_timer(cm_id, value);
+}
+
 static int ucmx_set_value(struct ucmx_cm *cm, u32 optname, int value)
 {
 	switch (optname) {
@@ -52,6 +70,10 @@ static int ucmx_set_value(struct ucmx_cm *cm, u32 optname, int value)
 		return rdma_set_reuseaddr(cm->cm_id, value);
 	case RDMA_OPTION_ID_AFONLY:
 		return rdma_set_afonly(cm->cm_id, value);
+	case RDMA_UCMX_OPTION_MIN_RNR_TIMER:
+		return ucmx_set_min_rnr_timer(cm->cm_id, value);
+	case RDMA_UCMX_OPTION_NODE_TYPE:
+		return rdma_restrict_node_type(cm->cm_id, value);
 	default:
 		return rdma_set_ack_timeout(cm->cm_id, value);
 	}
@@ -61,6 +83,7 @@ static int ucmx_set_option_id(struct ucmx_cm *cm, u32 optname,
 			      const void *optval)
 {
 	int size = ucmx_option_size(RDMA_OPTION_ID, optname);
+	unsigned int index = ucmx_option_index(optname);
 	int value, err;
 
 	if (size < 0)
@@ -69,8 +92,8 @@ static int ucmx_set_option_id(struct ucmx_cm *cm, u32 optname,
 				     !!*(const int *)optval;
 	err = ucmx_set_value(cm, optname, value);
 	if (!err) {
-		cm->options[optname] = value;
-		cm->options_set |= BIT(optname);
+		cm->options[index] = value;
+		cm->options_set |= BIT(index);
 	}
 	return err;
 }
@@ -181,14 +204,15 @@ free:
 static int ucmx_get_value(struct ucmx_cmd *cmd, int *value)
 {
 	struct rdma_ucmx_get_option *arg = cmd->arg;
+	unsigned int index = ucmx_option_index(arg->optname);
 	struct ucmx_cm *cm;
 	int err = 0;
 
 	cm = ucmx_cm_begin(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	if (cm->options_set & BIT(arg->optname))
-		*value = cm->options[arg->optname];
+	if (cm->options_set & BIT(index))
+		*value = cm->options[index];
 	else
 		err = -ENODATA;
 	ucmx_cm_end(cm);

@@ -14,6 +14,7 @@
 #include <rdma/rdma_user_cm.h>
 
 #include "cm.h"
+#include "compat.h"
 #include "group.h"
 
 #define UCMX_PARAM_MAX	sizeof(struct rdma_ucmx_ud_param)
@@ -24,6 +25,7 @@ struct ucmx_event_kind {
 	bool param;
 	bool route;
 	bool paths;
+	bool services;
 };
 
 static const struct ucmx_event_kind ucmx_event_kinds[] = {
@@ -49,6 +51,9 @@ static const struct ucmx_event_kind ucmx_event_kinds[] = {
 	[RDMA_CM_EVENT_MULTICAST_ERROR]	 = { UCMX_ROOM_GROUP, .param = true },
 	[RDMA_CM_EVENT_ADDR_CHANGE]	 = { UCMX_ROOM_ADDR_CHANGE },
 	[RDMA_CM_EVENT_TIMEWAIT_EXIT]	 = { UCMX_ROOM_TIMEWAIT_EXIT },
+	[RDMA_UCMX_EVENT_TYPE_ADDRINFO_RESOLVED] = {
+		UCMX_ROOM_ADDRINFO, .route = true, .services = true },
+	[RDMA_UCMX_EVENT_TYPE_ADDRINFO_ERROR] = { UCMX_ROOM_ADDRINFO },
 };
 
 /* Bytes of record that a kind of room must hold. */
@@ -59,6 +64,8 @@ static size_t ucmx_room_capacity(enum ucmx_room room)
 	switch (room) {
 	case UCMX_ROOM_ADDR:
 		return head + sizeof(struct rdma_ucmx_route);
+	case UCMX_ROOM_ADDRINFO:
+		return UCMX_RECORD_SERVICES;
 	case UCMX_ROOM_CONNECT:
 		return head + UCMX_PARAM_MAX + sizeof(struct rdma_ucmx_route);
 	case UCMX_ROOM_UNREACHABLE:
@@ -293,6 +300,22 @@ static void ucmx_event_add_paths(struct ucmx_event *event,
 	event->head.size += event->head.num_paths * sizeof(*paths);
 }
 
+static void ucmx_event_add_services(struct ucmx_event *event,
+				    struct rdma_cm_id *cm_id)
+{
+	u32 total = ucmx_num_services(cm_id);
+	u32 n = min_t(u32, total, RDMA_UCMX_MAX_SERVICES);
+	size_t size = n * sizeof(struct rdma_ucmx_service);
+	struct rdma_ucmx_services *services;
+
+	services = ucmx_event_section(event, RDMA_UCMX_EVENT_SERVICES,
+				      sizeof(*services) + size);
+	services->count = n;
+	services->total = total;
+	if (n)
+		memcpy(services + 1, ucmx_services(cm_id), size);
+}
+
 /**
  * ucmx_event_fill - write the record of an event
  * @event: room for it, zeroed
@@ -330,6 +353,8 @@ void ucmx_event_fill(struct ucmx_event *event, struct rdma_cm_id *cm_id,
 		ucmx_event_add_route(event, cm_id);
 	if (kind->paths)
 		ucmx_event_add_paths(event, cm_id);
+	if (kind->services)
+		ucmx_event_add_services(event, cm_id);
 }
 
 /**

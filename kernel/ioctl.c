@@ -41,6 +41,7 @@ union ucmx_arg {
 	struct rdma_ucmx_leave_mcast leave_mcast;
 	struct rdma_ucmx_get_option get_option;
 	struct rdma_ucmx_read_events read_events;
+	struct rdma_ucmx_resolve_ib_service resolve_ib_service;
 };
 
 /**
@@ -88,6 +89,7 @@ static const struct ucmx_cmd_desc ucmx_cmds[] = {
 	UCMX_CMD(LEAVE_MCAST, leave_mcast, held_seq),
 	UCMX_CMD(GET_OPTION, get_option, out_optlen),
 	UCMX_CMD(READ_EVENTS, read_events, flags),
+	UCMX_CMD(RESOLVE_IB_SERVICE, resolve_ib_service, name),
 };
 
 /**
@@ -171,3 +173,5 @@ static_assert(sizeof(struct rdma_ucmx_addr) == 48);
 static_assert(sizeof(struct rdma_ucmx_route) == 144);
 static_assert(sizeof(struct rdma_ucmx_event) == 64);
 static_assert(UCMX_RECORD_MAX <= RDMA_UCMX_READ_MIN);
+static_assert(UCMX_RECORD_SERVICES <= RDMA_UCMX_READ_MIN);
+static_assert(UCMX_RECORD_SERVICES >= UCMX_RECORD_MAX);

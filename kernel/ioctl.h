@@ -59,5 +59,6 @@ int ucmx_cmd_join_mcast(struct ucmx_cmd *cmd);
 int ucmx_cmd_leave_mcast(struct ucmx_cmd *cmd);
 int ucmx_cmd_get_option(struct ucmx_cmd *cmd);
 int ucmx_cmd_read_events(struct ucmx_cmd *cmd);
+int ucmx_cmd_resolve_ib_service(struct ucmx_cmd *cmd);
 
 #endif /* UCMX_IOCTL_H */

@@ -8,6 +8,7 @@
 #include <linux/uaccess.h>
 
 #include "cm.h"
+#include "compat.h"
 #include "ioctl.h"
 #include "limit.h"
 
@@ -247,7 +248,8 @@ int ucmx_cmd_info(struct ucmx_cmd *cmd)
 			    RDMA_UCMX_FEATURE_WRITE_EVENT |
 			    RDMA_UCMX_FEATURE_MULTICAST |
 			    RDMA_UCMX_FEATURE_GET_OPTION |
-			    RDMA_UCMX_FEATURE_READ_EVENTS;
+			    RDMA_UCMX_FEATURE_READ_EVENTS |
+			    UCMX_KERNEL_FEATURES;
 	arg->out_max_user_events = READ_ONCE(ucmx_max_user_events);
 	arg->out_max_groups = READ_ONCE(ucmx_max_groups);
 	arg->out_max_ids = READ_ONCE(ucmx_max_ids);

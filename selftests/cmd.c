@@ -208,6 +208,20 @@ int cmd_read_events(int fd, void *buffer, __u32 length, __u32 count,
 	return ioctl(fd, RDMA_UCMX_READ_EVENTS, &cmd);
 }
 
+int cmd_resolve_ib_service(int fd, __u32 id, __u32 flags, __u64 service_id,
+			   const char *name)
+{
+	struct rdma_ucmx_resolve_ib_service cmd = {
+		.size = sizeof(cmd),
+		.id = id,
+		.flags = flags,
+		.service_id = service_id,
+	};
+
+	strncpy((char *)cmd.name, name, sizeof(cmd.name) - 1);
+	return ioctl(fd, RDMA_UCMX_RESOLVE_IB_SERVICE, &cmd);
+}
+
 int cmd_ack_events(int fd, const struct rdma_ucmx_ack *acks, __u32 count)
 {
 	struct rdma_ucmx_ack_events cmd = {

@@ -48,6 +48,8 @@ int cmd_bind_addr(int fd, __u32 id, const struct rdma_ucmx_addr *addr);
 int cmd_resolve_addr(int fd, __u32 id, const struct rdma_ucmx_addr *src,
 		     const struct rdma_ucmx_addr *dst);
 int cmd_resolve_route(int fd, __u32 id);
+int cmd_resolve_ib_service(int fd, __u32 id, __u32 flags, __u64 service_id,
+			   const char *name);
 int cmd_listen(int fd, __u32 id, __u32 backlog);
 int cmd_connect(int fd, __u32 id, const struct rdma_ucmx_conn_param *param);
 /* @param may be NULL: not valid, as on the active side. */

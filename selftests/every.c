@@ -116,6 +116,11 @@ static int every_adopt(int fd, __u32 id)
 	return cmd_adopt_id(fd, id, 2);
 }
 
+static int every_resolve_service(int fd, __u32 id)
+{
+	return cmd_resolve_ib_service(fd, id, RDMA_UCMX_SERVICE_NAME, 0, "service");
+}
+
 static int every_write_event(int fd, __u32 id)
 {
 	return cmd_write_event(fd, id, EV_USER, 0, 3);
@@ -136,6 +141,7 @@ const struct every every_command[] = {
 	{ "bind", every_bind },
 	{ "resolve address", every_resolve_addr },
 	{ "resolve route", cmd_resolve_route },
+	{ "resolve service", every_resolve_service },
 	{ "listen", every_listen },
 	{ "connect", every_connect },
 	{ "accept", every_accept },

@@ -52,6 +52,8 @@ static const struct command commands[] = {
 	COMMAND(MIGRATE_ID, migrate_id, 4, OFFSET(migrate_id, flags), NONE),
 	COMMAND(ADOPT_ID, adopt_id, 4, NONE, NONE),
 	COMMAND(READ_EVENTS, read_events, NONE, OFFSET(read_events, flags), NONE),
+	COMMAND(RESOLVE_IB_SERVICE, resolve_ib_service, 4,
+		OFFSET(resolve_ib_service, flags), OFFSET(resolve_ib_service, reserved), 4),
 	COMMAND(SHUTDOWN, shutdown, NONE, OFFSET(shutdown, flags), NONE),
 	COMMAND(WRITE_EVENT, write_event, 4, NONE, NONE),
 	COMMAND(JOIN_MCAST, join_mcast, 4, NONE, NONE),
@@ -109,6 +111,7 @@ static void fill(FIXTURE_DATA(uapi) *self, const struct command *command,
 		struct rdma_ucmx_join_mcast join_mcast;
 		struct rdma_ucmx_get_option get_option;
 		struct rdma_ucmx_read_events read_events;
+		struct rdma_ucmx_resolve_ib_service resolve_ib_service;
 	} *arg = (void *)self->arg;
 
 	memset(self->arg, 0, sizeof(self->arg));
@@ -156,6 +159,9 @@ static void fill(FIXTURE_DATA(uapi) *self, const struct command *command,
 		arg->get_option.optval = (uintptr_t)self->option;
 		arg->get_option.optlen = sizeof(self->option);
 		break;
+	case RDMA_UCMX_RESOLVE_IB_SERVICE:
+		arg->resolve_ib_service.flags = RDMA_UCMX_SERVICE_ID;
+		break;
 	case RDMA_UCMX_READ_EVENTS:
 		arg->read_events.count = 1;
 		arg->read_events.buffer = (uintptr_t)self->record;
@@ -201,7 +207,7 @@ TEST_F(uapi, unknown_commands_are_enotty)
 {
 	static const unsigned long numbers[] = {
 		RDMA_UCMX_IO(RDMA_UCMX_CMD_BASE - 1),
-		RDMA_UCMX_IO(RDMA_UCMX_CMD_READ_EVENTS + 1),
+		RDMA_UCMX_IO(RDMA_UCMX_CMD_RESOLVE_IB_SERVICE + 1),
 		RDMA_UCMX_IO(0xff),
 		RDMA_UCMX_IO(0),
 		_IO(0x1a, RDMA_UCMX_CMD_INFO),
@@ -303,6 +309,8 @@ static int known_flags(const struct command *command)
 	switch (command->number) {
 	case RDMA_UCMX_MIGRATE_ID:
 		return 3;
+	case RDMA_UCMX_RESOLVE_IB_SERVICE:
+		return 2;
 	case RDMA_UCMX_DESTROY_ID:
 	case RDMA_UCMX_LEAVE_MCAST:
 	case RDMA_UCMX_READ_EVENTS:

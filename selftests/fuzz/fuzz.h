@@ -25,7 +25,7 @@
 
 /* What is counted: the commands by their number, and what there is besides. */
 enum op {
-	OP_COMMANDS = RDMA_UCMX_CMD_READ_EVENTS - RDMA_UCMX_CMD_BASE + 1,
+	OP_COMMANDS = RDMA_UCMX_CMD_RESOLVE_IB_SERVICE - RDMA_UCMX_CMD_BASE + 1,
 	OP_UNKNOWN = OP_COMMANDS,
 	OP_OPEN,
 	OP_READ,

@@ -218,6 +218,9 @@ static void print_tally(enum op op)
 	printf("\n");
 }
 
+/* Needs a subnet with an administrator, which no soft device is on. */
+#define OP_RESOLVE_IB_SERVICE (RDMA_UCMX_CMD_RESOLVE_IB_SERVICE - RDMA_UCMX_CMD_BASE)
+
 /* What never succeeds was not tested. */
 static void expect_successes(void)
 {
@@ -225,7 +228,8 @@ static void expect_successes(void)
 
 	for (enum op op = 0; op < OPS; op++) {
 		print_tally(op);
-		if (op == OP_UNKNOWN || world->tallies[op].ok)
+		if (op == OP_UNKNOWN || op == OP_RESOLVE_IB_SERVICE ||
+		    world->tallies[op].ok)
 			continue;
 		printf("# %s never succeeded\n", op_names[op]);
 		ok = false;

@@ -20,6 +20,7 @@ const char *const op_names[OPS] = {
 	"NOTIFY", "QUERY", "INIT_QP_ATTR", "SET_OPTION", "ACK_EVENTS",
 	"LIST_IDS", "MIGRATE_ID", "ADOPT_ID", "SHUTDOWN", "WRITE_EVENT",
 	"JOIN_MCAST", "LEAVE_MCAST", "GET_OPTION", "READ_EVENTS",
+	"RESOLVE_IB_SERVICE",
 	"(no command)", "(open)", "(read)", "(poll)", "(epoll)", "(dup)",
 	"(close)", "(send)", "(receive)", "(fork)", "(kill)",
 };

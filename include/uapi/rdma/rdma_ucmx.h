@@ -32,7 +32,8 @@
  *  - EINVAL: the struct is too small, or a reserved member is not zero
  *  - E2BIG: the struct has a tail that this kernel does not know, not zero, or
  *    is larger than a page
- *  - EOPNOTSUPP: a flag that this kernel does not know
+ *  - EOPNOTSUPP: a flag that this kernel does not know, or what its rdma_cm
+ *    does not have, see out_features of INFO
  *  - ENOENT: there is no such id on this channel
  *  - ENXIO: the id's device is gone; it can be migrated, read and destroyed
  *  - ENOMEM, ENOSPC: no memory, or a limit reached; nothing was done
@@ -70,6 +71,7 @@ enum {
 	RDMA_UCMX_CMD_LEAVE_MCAST,
 	RDMA_UCMX_CMD_GET_OPTION,
 	RDMA_UCMX_CMD_READ_EVENTS,
+	RDMA_UCMX_CMD_RESOLVE_IB_SERVICE,
 };
 
 #define RDMA_UCMX_IO(cmd)		_IO(RDMA_UCMX_IOC_TYPE, (cmd))
@@ -98,9 +100,12 @@ enum {
 #define RDMA_UCMX_LEAVE_MCAST		RDMA_UCMX_IO(RDMA_UCMX_CMD_LEAVE_MCAST)
 #define RDMA_UCMX_GET_OPTION		RDMA_UCMX_IO(RDMA_UCMX_CMD_GET_OPTION)
 #define RDMA_UCMX_READ_EVENTS		RDMA_UCMX_IO(RDMA_UCMX_CMD_READ_EVENTS)
+#define RDMA_UCMX_RESOLVE_IB_SERVICE	RDMA_UCMX_IO(RDMA_UCMX_CMD_RESOLVE_IB_SERVICE)
 
 #define RDMA_UCMX_MAX_PRIVATE_DATA	256
 #define RDMA_UCMX_MAX_PATHS		2
+#define RDMA_UCMX_MAX_SERVICES		16
+#define RDMA_UCMX_SERVICE_NAME_SIZE	64
 
 /**
  * struct rdma_ucmx_addr - a socket address
@@ -250,6 +255,40 @@ struct rdma_ucmx_path {
 };
 
 /**
+ * struct rdma_ucmx_service - a service record, network byte order
+ * @service_id: number of the service
+ * @gid: GID of the port that has it
+ * @pkey: partition key
+ * @reserved: zero
+ * @lease: seconds for which it holds
+ * @key: key
+ * @name: name of the service
+ * @data: what the service says of itself
+ *
+ * Layout of struct ib_user_service_rec.
+ */
+struct rdma_ucmx_service {
+	__aligned_u64 service_id;
+	__u8  gid[16];
+	__u16 pkey;
+	__u8  reserved[2];
+	__u32 lease;
+	__u8  key[16];
+	__u8  name[RDMA_UCMX_SERVICE_NAME_SIZE];
+	__u8  data[64];
+};
+
+/**
+ * struct rdma_ucmx_services - what comes before service records
+ * @count: how many struct rdma_ucmx_service follow
+ * @total: how many the subnet's administrator knows
+ */
+struct rdma_ucmx_services {
+	__u32 count;
+	__u32 total;
+};
+
+/**
  * struct rdma_ucmx_qp_attr - attributes for a queue pair transition
  *
  * Layout and meaning of struct ib_uverbs_qp_attr.
@@ -298,12 +337,16 @@ struct rdma_ucmx_qp_attr {
 #define RDMA_UCMX_EVENT_ROUTE	(1U << 2)	/* struct rdma_ucmx_route */
 #define RDMA_UCMX_EVENT_PATHS	(1U << 3)	/* struct rdma_ucmx_path[num_paths] */
 #define RDMA_UCMX_EVENT_ARG	(1U << 4)	/* __u64, of a written event */
+#define RDMA_UCMX_EVENT_SERVICES (1U << 5)	/* struct rdma_ucmx_services */
 
 /*
- * Events that not every rdma_cm knows: those that WRITE_EVENT raises, with the
+ * Events that not every rdma_cm knows: the answers to RESOLVE_IB_SERVICE; those
+ * that WRITE_EVENT raises, with the
  * numbers they have where it does, and that of an id that has arrived by a
  * migration that was to be announced.
  */
+#define RDMA_UCMX_EVENT_TYPE_ADDRINFO_RESOLVED	16
+#define RDMA_UCMX_EVENT_TYPE_ADDRINFO_ERROR	17
 #define RDMA_UCMX_EVENT_TYPE_USER	18
 #define RDMA_UCMX_EVENT_TYPE_INTERNAL	19
 #define RDMA_UCMX_EVENT_TYPE_ARRIVED	128
@@ -361,6 +404,10 @@ struct rdma_ucmx_event {
 #define RDMA_UCMX_FEATURE_MULTICAST	(1ULL << 4)	/* JOIN_MCAST, LEAVE_MCAST */
 #define RDMA_UCMX_FEATURE_GET_OPTION	(1ULL << 5)	/* GET_OPTION */
 #define RDMA_UCMX_FEATURE_READ_EVENTS	(1ULL << 6)	/* READ_EVENTS */
+/* Of these the kernel's rdma_cm decides. */
+#define RDMA_UCMX_FEATURE_MIN_RNR_TIMER	(1ULL << 7)	/* ..._OPTION_MIN_RNR_TIMER */
+#define RDMA_UCMX_FEATURE_NODE_TYPE	(1ULL << 8)	/* ..._OPTION_NODE_TYPE */
+#define RDMA_UCMX_FEATURE_IB_SERVICE	(1ULL << 9)	/* RESOLVE_IB_SERVICE */
 
 /**
  * struct rdma_ucmx_info - ioctl(RDMA_UCMX_INFO)
@@ -664,18 +711,32 @@ struct rdma_ucmx_init_qp_attr {
 	struct rdma_ucmx_qp_attr out_attr;
 };
 
+/*
+ * Options at level RDMA_OPTION_ID beside those of librdmacm, each a byte.
+ *
+ * MIN_RNR_TIMER is how long a peer waits whose message finds no receive buffer,
+ * in the encoding of IBTA, 0 to 31.  EINVAL: another value, or a queue pair that
+ * is neither RC nor XRC.
+ *
+ * NODE_TYPE leaves an id only devices of that type, enum ib_node_type: 1, which is
+ * IB and RoCE, or 4, which is iWARP; 0 takes it back.  EALREADY: the id is bound.
+ */
+#define RDMA_UCMX_OPTION_MIN_RNR_TIMER	64
+#define RDMA_UCMX_OPTION_NODE_TYPE	65
+
 /**
  * struct rdma_ucmx_set_option - ioctl(RDMA_UCMX_SET_OPTION)
  * @size: sizeof(struct rdma_ucmx_set_option)
  * @id: handle of the id
  * @level: RDMA_OPTION_ID, or RDMA_OPTION_IB
- * @optname: RDMA_OPTION_ID_*, or RDMA_OPTION_IB_PATH
+ * @optname: RDMA_OPTION_ID_*, RDMA_UCMX_OPTION_*, or RDMA_OPTION_IB_PATH
  * @optval: address of the value
  * @optlen: bytes of the value
  * @reserved: zero
  *
  * As rdma_set_option(3).  ENOSYS: unknown level or name.  EINVAL: wrong
- * length, or not in this state of the id.
+ * length, or not in this state of the id.  EOPNOTSUPP: the kernel does not have
+ * this one of RDMA_UCMX_OPTION_*.
  *
  * RDMA_OPTION_IB_PATH stands for RESOLVE_ROUTE.  Its value is an array of struct
  * rdma_ucmx_path, of which the first counts whose flags are IB_PATH_GMP,
@@ -911,7 +972,7 @@ struct rdma_ucmx_leave_mcast {
  * @size: sizeof(struct rdma_ucmx_get_option)
  * @id: handle of the id
  * @level: RDMA_OPTION_ID
- * @optname: RDMA_OPTION_ID_*
+ * @optname: RDMA_OPTION_ID_*, RDMA_UCMX_OPTION_*
  * @optval: address of room for the value
  * @optlen: bytes of that room
  * @out_optlen: bytes of the value
@@ -949,6 +1010,36 @@ struct rdma_ucmx_read_events {
 	__aligned_u64 buffer;
 	__u32 length;
 	__u32 flags;
+};
+
+/* What a service is looked for by: one of them, or both. */
+#define RDMA_UCMX_SERVICE_ID	(1U << 0)
+#define RDMA_UCMX_SERVICE_NAME	(1U << 1)
+
+/**
+ * struct rdma_ucmx_resolve_ib_service - ioctl(RDMA_UCMX_RESOLVE_IB_SERVICE)
+ * @size: sizeof(struct rdma_ucmx_resolve_ib_service)
+ * @id: handle of the id
+ * @flags: RDMA_UCMX_SERVICE_*, at least one
+ * @reserved: zero
+ * @service_id: number of the service, host byte order; meant with
+ *              RDMA_UCMX_SERVICE_ID
+ * @name: name of the service, with a zero at its end; meant with
+ *        RDMA_UCMX_SERVICE_NAME
+ *
+ * Ask the subnet's administrator who has a service, for RESOLVE_ADDR to go to the
+ * first who has.  Causes ADDRINFO_RESOLVED, with the records, or ADDRINFO_ERROR.
+ * EINVAL: nothing to look for, a name without an end, or the id is not bound to a
+ * device, or to more than that.  EOPNOTSUPP: the device is not on a subnet with an
+ * administrator, or the kernel cannot ask.  ENOSPC: as with RESOLVE_ADDR.
+ */
+struct rdma_ucmx_resolve_ib_service {
+	__u32 size;
+	__u32 id;
+	__u32 flags;
+	__u32 reserved;
+	__aligned_u64 service_id;
+	__u8  name[RDMA_UCMX_SERVICE_NAME_SIZE];
 };
 
 #endif /* RDMA_UCMX_H */
