@@ -11,6 +11,9 @@
  * look-up takes no lock.  Slots live in blocks that are never freed, of which
  * each is twice as large as the one before.  table_lock protects the list of
  * free slots and the adding of blocks.
+ *
+ * What is looked at without the lock is written by exchanging it, where a store
+ * would do: helgrind knows of no other way to tell an atomic store from any.
  */
 #include <stdlib.h>
 
@@ -29,7 +32,7 @@
  */
 struct cmx_slot {
 	_Atomic uint64_t life;
-	struct cmx_id *id;
+	struct cmx_id *_Atomic id;
 	uint32_t number;
 	struct cmx_slot *next;
 };
@@ -78,10 +81,9 @@ static int table_grow(void)
 	for (i = 0; i < size; i++) {
 		slots[i].number = block_start(block) + i;
 		slots[i].next = i + 1 < size ? &slots[i + 1] : NULL;
-		atomic_init(&slots[i].life, (uint64_t)1 << 32);
+		atomic_exchange(&slots[i].life, (uint64_t)1 << 32);
 	}
-	atomic_store_explicit(&table_blocks[block], slots,
-			      memory_order_release);
+	atomic_exchange(&table_blocks[block], slots);
 	table_used++;
 	table_free = slots;
 	return 0;
@@ -106,10 +108,10 @@ int cmx_table_add(struct cmx_id *id)
 	pthread_mutex_unlock(&table_lock);
 
 	life = atomic_load(&slot->life);
-	slot->id = id;
+	atomic_exchange(&slot->id, id);
 	id->slot = slot;
 	id->cookie = life | slot->number;
-	atomic_store_explicit(&slot->life, life + 1, memory_order_release);
+	atomic_exchange(&slot->life, life + 1);
 	return 0;
 }
 
@@ -125,7 +127,7 @@ static struct cmx_id *slot_get(struct cmx_slot *slot, uint64_t life)
 							life + 1,
 							memory_order_acquire,
 							memory_order_relaxed));
-	return slot->id;
+	return atomic_load_explicit(&slot->id, memory_order_relaxed);
 }
 
 /**
@@ -159,7 +161,7 @@ bool cmx_table_has(const struct cmx_id *id)
 {
 	const struct cmx_slot *slot = slot_of((uint32_t)id->cookie);
 
-	return slot && slot == id->slot && slot->id == id;
+	return slot && slot == id->slot && atomic_load(&slot->id) == id;
 }
 
 static struct cmx_id *block_find_handle(struct cmx_slot *slots, uint32_t size,
@@ -231,7 +233,7 @@ bool cmx_table_put(struct cmx_id *id)
 	life = (life & ~(uint64_t)UINT32_MAX) + ((uint64_t)1 << 32);
 	if (!life)
 		life = (uint64_t)1 << 32;
-	atomic_store_explicit(&slot->life, life, memory_order_release);
+	atomic_exchange(&slot->life, life);
 	pthread_mutex_lock(&table_lock);
 	slot->next = table_free;
 	table_free = slot;
