@@ -60,6 +60,17 @@ void cmx_id_get(struct cmx_id *id)
 	cmx_table_get(id);
 }
 
+/*
+ * Whoever held it before gave its reference back, which orders all that was done
+ * under it before this; helgrind knows that of locks only.
+ */
+static void destroy_lock(pthread_mutex_t *lock)
+{
+	pthread_mutex_lock(lock);
+	pthread_mutex_unlock(lock);
+	pthread_mutex_destroy(lock);
+}
+
 /**
  * cmx_id_put - give a reference back; the last one frees the id
  * @id: the id
@@ -72,14 +83,14 @@ void cmx_id_put(struct cmx_id *id)
 
 	if (!cmx_table_put(id))
 		return;
+	destroy_lock(&id->qp_lock);
+	destroy_lock(&id->lock);
 	cmx_device_detach(id);
 	cmx_channel_put(id->channel);
 	cmx_groups_free(id->groups);
 	rdma_freeaddrinfo(id->addrinfo);
 	free(id->endpoint);
 	pthread_cond_destroy(&id->moved);
-	pthread_mutex_destroy(&id->qp_lock);
-	pthread_mutex_destroy(&id->lock);
 	free(id->id.route.path_rec);
 	free(id);
 	errno = saved;
