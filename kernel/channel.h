@@ -109,6 +109,7 @@ enum ucmx_room {
  * @room: what kind of room it is
  * @urgent: delivered even while its id is unclaimed
  * @caused: a command caused it, so it counts against the id's limit
+ * @request: it was read with a child, so it counts against its reader's limit
  * @copying: a reader is copying it to user memory
  * @acked: acknowledged while it was being copied
  * @capacity: bytes of @record
@@ -126,6 +127,7 @@ struct ucmx_event {
 	u8 room;
 	bool urgent;
 	bool caused;
+	bool request;
 	bool copying;
 	bool acked;
 	u32 capacity;

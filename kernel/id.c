@@ -255,7 +255,8 @@ int ucmx_id_add_unread(struct ucmx_id *listener, struct ucmx_id *child,
 	lockdep_assert_held(&channel->lock);
 	if (listener->dying)
 		return -ENOENT;
-	if (listener->n_unread >= listener->backlog)
+	if (listener->n_unread >= listener->backlog ||
+	    ucmx_channel_has_requests(channel))
 		return -ENOSPC;
 	if (!ucmx_channel_charge(channel))
 		return -ENOSPC;

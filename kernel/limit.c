@@ -8,6 +8,9 @@
  * channel; that may put the target's user over the limit, who then gets no new
  * ids: whoever opened a channel and gave it away has said yes to that.
  *
+ * A request that was read is an event of its listener until it is acknowledged,
+ * whatever became of the id that it brought.  So these are counted as well.
+ *
  * Locking: counts are atomic; the table of users has a lock of its own, inside
  * of all others, which only opening a channel and giving up its last reference
  * take.
@@ -31,12 +34,14 @@ unsigned int ucmx_max_groups = 1024;
  * @of_table: in the table of users (ucmx_users_lock)
  * @uid: who it is
  * @n_ids: ids of all those channels, unread children included
+ * @n_requests: requests that were read on those channels and not acknowledged
  * @ref: one for each channel
  */
 struct ucmx_user {
 	struct hlist_node of_table;
 	kuid_t uid;
 	atomic_t n_ids;
+	atomic_t n_requests;
 	refcount_t ref;
 };
 
@@ -70,6 +75,7 @@ struct ucmx_user *ucmx_user_get(kuid_t uid)
 		return NULL;
 	new->uid = uid;
 	atomic_set(&new->n_ids, 0);
+	atomic_set(&new->n_requests, 0);
 	refcount_set(&new->ref, 1);
 	spin_lock(&ucmx_users_lock);
 	user = ucmx_user_find(uid);
@@ -99,7 +105,8 @@ void ucmx_user_put(struct ucmx_user *user)
 	spin_unlock(&ucmx_users_lock);
 	if (!last)
 		return;
-	WARN_ON_ONCE(atomic_read(&user->n_ids));
+	WARN_ON_ONCE(atomic_read(&user->n_ids) ||
+		     atomic_read(&user->n_requests));
 	kfree(user);
 }
 
@@ -190,4 +197,35 @@ void ucmx_channel_fulfil(struct ucmx_channel *target,
 		return;
 	atomic_add(n, &target->user->n_ids);
 	atomic_sub(n, &source->user->n_ids);
+}
+
+/**
+ * ucmx_channel_has_requests - whether the user of a channel has as many requests
+ *			       unacknowledged as may be
+ * @channel: the channel
+ *
+ * Return: true if there must be no more.
+ */
+bool ucmx_channel_has_requests(struct ucmx_channel *channel)
+{
+	return (unsigned int)atomic_read(&channel->user->n_requests) >=
+	       READ_ONCE(ucmx_max_ids_per_user);
+}
+
+/**
+ * ucmx_channel_charge_request - count a request that was read
+ * @channel: where
+ */
+void ucmx_channel_charge_request(struct ucmx_channel *channel)
+{
+	atomic_inc(&channel->user->n_requests);
+}
+
+/**
+ * ucmx_channel_uncharge_request - a request was acknowledged
+ * @channel: where it was read
+ */
+void ucmx_channel_uncharge_request(struct ucmx_channel *channel)
+{
+	atomic_dec(&channel->user->n_requests);
 }

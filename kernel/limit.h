@@ -32,4 +32,8 @@ void ucmx_channel_unpromise(struct ucmx_channel *channel, unsigned int n);
 void ucmx_channel_fulfil(struct ucmx_channel *target,
 			 struct ucmx_channel *source, unsigned int n);
 
+bool ucmx_channel_has_requests(struct ucmx_channel *channel);
+void ucmx_channel_charge_request(struct ucmx_channel *channel);
+void ucmx_channel_uncharge_request(struct ucmx_channel *channel);
+
 #endif /* UCMX_LIMIT_H */

@@ -18,6 +18,7 @@
 #include "channel.h"
 #include "group.h"
 #include "id.h"
+#include "limit.h"
 #include "trace.h"
 
 /*
@@ -112,6 +113,8 @@ static void ucmx_event_delivered(struct ucmx_channel *channel,
 	if (event->child) {
 		ucmx_id_adopt_unread(event->child, channel);
 		event->child = NULL;
+		event->request = true;
+		ucmx_channel_charge_request(channel);
 	}
 	if (event->acked)
 		ucmx_event_settle(channel, event);
@@ -400,6 +403,8 @@ void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event)
 	id->n_outstanding--;
 	channel->n_outstanding--;
 	id->n_caused -= event->caused;
+	if (event->request)
+		ucmx_channel_uncharge_request(channel);
 	ucmx_group_settled(event);
 	ucmx_event_free(event);
 	ucmx_id_drained(id);

@@ -42,6 +42,8 @@ FIXTURE_TEARDOWN(limit)
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_ids", self->was.out_max_ids));
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_channel_ids",
 			       self->was.out_max_channel_ids));
+	EXPECT_EQ(0, set_limit(PARAMETERS "max_backlog",
+			       self->was.out_max_backlog));
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_user_events",
 			       self->was.out_max_user_events));
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_groups",
@@ -165,6 +167,111 @@ TEST_F(limit, c19_requests_of_a_user)
 	ASSERT_TRUE(wait_until(channel_ids(server) == 3));
 	EXPECT_EQ(3, ids_of_user(server));
 	close(server);
+}
+
+/* A request is read, and the id that it brought destroyed; not acknowledged. */
+static int request_without_ack(int server, int client, __u16 port,
+			       struct event *request)
+{
+	__u32 id;
+
+	if (client_connect(client, ADDR1, port, &id) ||
+	    event_expect(server, EV_CONNECT_REQUEST, request) ||
+	    cmd_destroy_id(server, request->head.id) ||
+	    event_take(client, EV_REJECTED, id))
+		return -1;
+	return cmd_destroy_id(client, id);
+}
+
+/* What is left of the requests is the user's, too, though it is no id any more. */
+TEST_F(limit, c19_requests_that_are_not_acknowledged)
+{
+	int server = channel_open_as(1000);
+	struct event ev, other, late;
+	__u32 listener, client, id;
+	unsigned int i;
+	__u16 port;
+
+	ASSERT_LE(0, server);
+	test_ok(set_limit(PARAMETERS "max_ids_per_user", 5));
+	test_ok(listener_open(server, ADDR1, 8, &listener, &port));
+	for (i = 0; i < 5; i++)
+		test_ok(request_without_ack(server, self->source, port, &ev));
+	EXPECT_EQ(1, ids_of_user(server));
+	test_ok(client_connect(self->source, ADDR1, port, &client));
+	/* Another user's listener takes the request that was sent later. */
+	test_ok(listener_open(self->target, ADDR1, 8, &id, &port));
+	test_ok(client_connect(self->source, ADDR1, port, &id));
+	test_ok(event_expect(self->target, EV_CONNECT_REQUEST, &other));
+	EXPECT_FALSE(readable(server));
+	EXPECT_EQ(1, ids_of_user(server));
+	/* It is sent again, and there is room now. */
+	test_ok(event_ack(server, &ev));
+	test_ok(event_expect(server, EV_CONNECT_REQUEST, &late));
+	EXPECT_EQ(listener, late.head.listen_id);
+	close(server);
+}
+
+/* The first half: requests, events and groups, on one channel that is full then. */
+static void fill_channel(struct __test_metadata *const _metadata, int fd,
+			 int clients)
+{
+	struct rdma_ucmx_addr local = addr(ADDR1, 0);
+	struct rdma_ucmx_addr groups[] = {
+		addr("239.1.1.1", 0), addr("239.1.1.2", 0), addr("239.1.1.3", 0),
+	};
+	__u32 id, ids[3], group;
+	unsigned int i;
+	__u16 port;
+
+	test_ok(listener_open(fd, ADDR1, 1000, &id, &port));
+	test_ok(clients_connect(clients, ADDR1, port, ARRAY_LEN(ids), ids));
+	ASSERT_TRUE(wait_until(channel_ids(fd) == 3));
+	test_ok(cmd_create_id(fd, PS_TCP, 0, &id));
+	for (i = 0; i < 3; i++)
+		test_ok(cmd_write_event(fd, id, EV_USER, 0, i));
+	test_err(ENOSPC, cmd_write_event(fd, id, EV_USER, 0, i));
+	test_ok(cmd_create_id(fd, PS_UDP, 0, &id));
+	test_ok(cmd_bind_addr(fd, id, &local));
+	for (i = 0; i < 2; i++)
+		test_ok(cmd_join_mcast(fd, id, &groups[i], 1, 0, &group));
+	test_err(ENOSPC, cmd_join_mcast(fd, id, &groups[i], 1, 0, &group));
+	test_err(ENOSPC, cmd_create_id(fd, PS_TCP, 0, &id));
+	EXPECT_EQ(5, channel_ids(fd));
+}
+
+/*
+ * With every limit reached, each of them with the documented error: others
+ * connect and migrate as ever.
+ */
+TEST_F(limit, c19_one_user_at_every_limit)
+{
+	int one = channel_open_as(1000), another = channel_open_as(1000);
+	struct connection connection;
+	unsigned int i;
+	__u32 id;
+
+	ASSERT_LE(0, one);
+	ASSERT_LE(0, another);
+	/* There are always ids left for others. */
+	EXPECT_LT(self->was.out_max_ids_per_user, self->was.out_max_ids);
+	test_ok(set_limit(PARAMETERS "max_ids_per_user", 8));
+	SET_CHANNEL_LIMIT(5);
+	test_ok(set_limit(PARAMETERS "max_backlog", 2));
+	test_ok(set_limit(PARAMETERS "max_user_events", 3));
+	test_ok(set_limit(PARAMETERS "max_groups", 2));
+	fill_channel(_metadata, one, self->source);
+	for (i = 0; i < 3; i++)
+		test_ok(cmd_create_id(another, PS_TCP, 0, &id));
+	test_err(ENOSPC, cmd_create_id(another, PS_TCP, 0, &id));
+	EXPECT_EQ(8, ids_of_user(one));
+	test_ok(connection_open(self->target, self->source, ADDR1, &connection));
+	test_ok(cmd_migrate_id(self->target, connection.child, self->source));
+	EXPECT_EQ(8, ids_of_user(one));
+	/* The requests that were taken are two. */
+	EXPECT_EQ(5, channel_ids(one));
+	close(another);
+	close(one);
 }
 
 /* The source's event of the id first, then another's: nothing moved. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What commands cause: events that they raise, with their place among others,
- * and the limits of what repeated commands can pile up on one id.
+ * and the limits of what repeated commands, or readers who do not acknowledge,
+ * can pile up.
  */
 #include "fake.h"
 
@@ -179,6 +180,30 @@ static void c19_groups_have_a_limit(struct kunit *test)
 	ucmx_max_groups = limit;
 }
 
+/* The id that a request brought is destroyed: its event is still there. */
+static void c19_unacknowledged_requests_have_a_limit(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	unsigned int limit = ucmx_max_ids_per_user;
+	struct ucmx_id *listener = fake_listener(w, w->source, 9), *child;
+	struct ucmx_id *other = fake_listener(w, w->target, 9);
+	int i;
+
+	ucmx_max_ids_per_user = 3;
+	for (i = 1; i <= 3; i++) {
+		KUNIT_ASSERT_EQ(test, 0, fake_request(w, listener, i, &child));
+		FAKE_EXPECT_READ(w, w->source, child->handle, i, i);
+		fake_destroy(w, w->source, child->handle);
+	}
+	fake_expect_ids(w, 1, 1);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, fake_request(w, listener, 4, NULL));
+	/* Whichever of the user's listeners and channels it is. */
+	KUNIT_EXPECT_EQ(test, -ENOSPC, fake_request(w, other, 4, NULL));
+	fake_ack(w, w->source, listener->handle, 2);
+	KUNIT_EXPECT_EQ(test, 0, fake_request(w, listener, 4, NULL));
+	ucmx_max_ids_per_user = limit;
+}
+
 /* The command had begun on the source; the target's reader knows nothing of it. */
 static void c01_not_written_after_the_commit(struct kunit *test)
 {
@@ -235,6 +260,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c19_limit_of_written_events_migrates),
 	KUNIT_CASE(c19_events_of_commands_have_a_limit),
 	KUNIT_CASE(c19_groups_have_a_limit),
+	KUNIT_CASE(c19_unacknowledged_requests_have_a_limit),
 	KUNIT_CASE(c01_not_written_after_the_commit),
 	KUNIT_CASE(c07_written_while_it_is_frozen_is_held),
 	KUNIT_CASE(c17_nothing_is_written_to_a_dying_id),
