@@ -23,6 +23,7 @@
  * @nth: what failed last
  * @failures: how often the call failed for it
  * @copies: how often of these with EFAULT
+ * @nomem: how often of these for want of memory
  * @passed: nothing is left that could fail
  * @next: of all spots that were reached
  */
@@ -31,6 +32,7 @@ struct fault_spot {
 	unsigned int nth;
 	unsigned int failures;
 	unsigned int copies;
+	unsigned int nomem;
 	bool passed;
 	struct fault_spot *next;
 };
@@ -71,13 +73,22 @@ extern bool fault_hit;
 bool fault_left(void);
 void fault_report(void);
 
-/*
- * What was reported, also by other tests of this program: how many copies failed
- * in calls of that name, 0 if one has not met all; and what failed in sum.
+/**
+ * struct fault_sum - what was reported, also by other tests of this program
+ * @nth: what failed
+ * @copies: calls that failed with EFAULT
+ * @nomem: calls that failed for want of memory
+ * @passed: all calls met all that can fail in them
  */
-unsigned int fault_copies(const char *name);
-unsigned int fault_sum(void);
-unsigned int fault_sum_copies(void);
+struct fault_sum {
+	unsigned int nth;
+	unsigned int copies;
+	unsigned int nomem;
+	bool passed;
+};
+
+/* Of the calls of that name; of all if @name is NULL. */
+void fault_sum(const char *name, struct fault_sum *sum);
 
 /* The commands that the test programs have between them. */
 #define FAULT_COMMANDS_ALONE						\

@@ -73,18 +73,29 @@ FIXTURE_TEARDOWN(sum)
 {
 }
 
-/* In each of these commands something failed, and at least its argument's copy. */
-#define ALL_FAILED(names) do {						\
+/*
+ * In each of these commands something failed, and at least its argument's copy;
+ * in those, memory too.
+ */
+#define ALL_FAILED(copying, allocating) do {				\
+	struct fault_sum _sum;						\
 	unsigned int _i;						\
 									\
-	for (_i = 0; _i < ARRAY_LEN(names); _i++) {			\
-		EXPECT_LT(0, fault_copies((names)[_i])) {		\
-			TH_LOG("%s", (names)[_i]);			\
+	for (_i = 0; _i < ARRAY_LEN(copying); _i++) {			\
+		fault_sum((copying)[_i], &_sum);			\
+		EXPECT_TRUE(_sum.passed && _sum.copies) {		\
+			TH_LOG("%s: no copy", (copying)[_i]);		\
 		}							\
 	}								\
-	TH_LOG("%u failed, %u of them copies", fault_sum(),		\
-	       fault_sum_copies());					\
-	EXPECT_LT(fault_sum_copies(), fault_sum());			\
+	for (_i = 0; _i < ARRAY_LEN(allocating); _i++) {		\
+		fault_sum((allocating)[_i], &_sum);			\
+		EXPECT_LT(0, _sum.nomem) {				\
+			TH_LOG("%s: no memory", (allocating)[_i]);	\
+		}							\
+	}								\
+	fault_sum(NULL, &_sum);						\
+	TH_LOG("%u failed; so did calls, %u for a copy, %u for memory",	\
+	       _sum.nth, _sum.copies, _sum.nomem);			\
 } while (0)
 
 #endif /* SELFTESTS_FAULT_PLAY_H */
