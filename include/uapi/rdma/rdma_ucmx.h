@@ -423,7 +423,8 @@ struct rdma_ucmx_event {
  * @out_max_user_events: limit of events of one id that commands caused and that
  *                       were not acknowledged
  * @out_max_groups: limit of multicast groups of one id
- * @out_max_ids_per_user: limit of ids of all channels that one user opened
+ * @out_max_ids_per_user: limit of ids of all channels that one user opened, and
+ *                        likewise of requests read there and not acknowledged
  * @out_ids_of_user: ids of all channels of the user who opened this one
  *
  * What the module can do, and how this channel is.
