@@ -285,9 +285,11 @@ TEST_F(fault, c03_requests)
 }
 
 static const char *const commands[] = { FAULT_COMMANDS_OF_PEERS };
+
 /* What allocates in the calling task; a migration, if it announces. */
 static const char *const allocating[] = {
-	"LISTEN", "CONNECT", "ACCEPT", "REJECT", "MIGRATE_ID", "READ",
+	"LISTEN", "CONNECT", "ACCEPT", "REJECT", "NOTIFY", "MIGRATE_ID",
+	"READ",
 };
 
 /* The tests above in sum. */

@@ -244,11 +244,13 @@ TEST_F(fault, c03_create_without_memory)
 }
 
 static const char *const commands[] = { FAULT_COMMANDS_ALONE };
+
 /* What allocates in the calling task. */
 static const char *const allocating[] = {
 	"CREATE_ID", "BIND_ADDR", "RESOLVE_ADDR", "RESOLVE_ROUTE", "SET_OPTION",
 	"WRITE_EVENT", "JOIN_MCAST", "OPEN",
 };
+
 static const char *const all_commands[] = {
 	FAULT_COMMANDS_ALONE, FAULT_COMMANDS_OF_PEERS,
 };
