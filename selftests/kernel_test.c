@@ -13,6 +13,7 @@
 #define NODE_IB 1
 #define NODE_SWITCH 2
 #define NODE_RNIC 4
+#define NODE_UNSPECIFIED 7
 #define MASK_MIN_RNR_TIMER (1 << 15)
 
 FIXTURE(kernel) {
@@ -120,9 +121,10 @@ TEST_F(kernel, node_type)
 	test_ok(SET(fresh, NODE_TYPE, wrong));
 	EXPECT_EQ(wrong, GET(fresh, NODE_TYPE));
 	test_err(ENODEV, cmd_bind_addr(self->fd, self->fresh, &address));
+	test_ok(SET(fresh, NODE_TYPE, NODE_UNSPECIFIED));
 	test_ok(SET(fresh, NODE_TYPE, right));
 	test_ok(cmd_bind_addr(self->fd, self->fresh, &address));
-	test_err(EALREADY, SET(fresh, NODE_TYPE, 0));
+	test_err(EALREADY, SET(fresh, NODE_TYPE, NODE_UNSPECIFIED));
 	EXPECT_EQ(right, GET(fresh, NODE_TYPE));
 	test_err(EALREADY, SET(bound, NODE_TYPE, right));
 }

@@ -719,8 +719,8 @@ struct rdma_ucmx_init_qp_attr {
  * in the encoding of IBTA, 0 to 31.  EINVAL: another value, or a queue pair that
  * is neither RC nor XRC.
  *
- * NODE_TYPE leaves an id only devices of that type, enum ib_node_type: 1, which is
- * IB and RoCE, or 4, which is iWARP; 0 takes it back.  EALREADY: the id is bound.
+ * NODE_TYPE leaves an id only devices of that type, RDMA_NODE_*: 1, which is
+ * IB and RoCE, or 4, which is iWARP; 7 takes it back.  EALREADY: the id is bound.
  */
 #define RDMA_UCMX_OPTION_MIN_RNR_TIMER	64
 #define RDMA_UCMX_OPTION_NODE_TYPE	65
