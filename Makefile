@@ -98,8 +98,13 @@ tests: vm-modules examples
 check: tests ## all tests: sources, KUnit, VM, programs
 	selftests/check
 
+.PHONY: vm-modules-long
+vm-modules-long: prepare
+	+$(MAKE) --no-print-directory vm-module KERNEL=6.12
+	+$(MAKE) --no-print-directory vm-module KERNEL=7.3
+
 .PHONY: check-long
-check-long: tests ## tests that "check" has no time for
+check-long: tests vm-modules-long ## tests that "check" has no time for
 	selftests/check --long
 
 # Hostile use, for as long as is said; SECONDS is a variable of bash, too, which
