@@ -102,7 +102,7 @@ FIXTURE_TEARDOWN(load)
 	EXPECT_EQ(self->child, waitpid(self->child, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, self->neighbour->failures);
-	TH_LOG("the neighbour's %u connections: longest %llu ms, alone %llu ms; longest close %llu ms",
+	TH_LOG("the neighbour's %u connections: %llu ms at most, alone %llu ms; their end %llu ms",
 	       self->neighbour->connections,
 	       self->neighbour->longest_ns / 1000000ULL,
 	       self->alone_ns / 1000000ULL,
