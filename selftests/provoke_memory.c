@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What valgrind must find: see valgrind.sh.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int shared;
+
+static void *change(void *argument)
+{
+	(void)argument;
+	shared++;
+	return NULL;
+}
+
+static void race(void)
+{
+	pthread_t threads[2];
+
+	pthread_create(&threads[0], NULL, change, NULL);
+	pthread_create(&threads[1], NULL, change, NULL);
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+}
+
+enum { SIZE = 16 };
+
+static volatile char *memory;
+static volatile int beyond = SIZE;
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int read = 0;
+
+	memory = calloc(1, SIZE);
+	if (!strcmp(what, "race"))
+		race();
+	else if (!strcmp(what, "read"))
+		read = memory[beyond];
+	if (strcmp(what, "leak"))
+		free((void *)memory);
+	memory = NULL;
+	return read == 1000;
+}
