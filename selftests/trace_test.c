@@ -282,14 +282,16 @@ TEST_F(trace, c08_a_migration_that_waits)
 	test_ok(call_result(&call));
 	test_ok(event_take(self->target, EV_ROUTE_RESOLVED, id));
 	TRACE_END();
-	TRACED("ucmx_migrate_freeze: source=%ld target=%ld id=%u pending=1 outstanding=1 unread=0 err=0\n",
-	       source, target, id);
+	TRACED("ucmx_migrate_freeze: source=%ld target=%ld id=%u ", source,
+	       target, id);
+	TRACED("pending=1 outstanding=1 unread=0 err=0\n");
 	TRACED("ucmx_drain_start: channel=%ld id=%u outstanding=1 deadline_ns=0\n",
 	       source, id);
 	TRACED("ucmx_event_ack: channel=%ld id=%u seq=1 ", source, id);
 	TRACED("ucmx_drain_end: id=%u waited_ns=", id);
-	TRACED("ucmx_migrate_commit: source=%ld target=%ld id=%u pending=1 outstanding=0 unread=0 err=0\n",
-	       source, target, id);
+	TRACED("ucmx_migrate_commit: source=%ld target=%ld id=%u ", source,
+	       target, id);
+	TRACED("pending=1 outstanding=0 unread=0 err=0\n");
 	TRACED("ucmx_event_deliver: channel=%ld id=%u seq=2 ", target, id);
 }
 
@@ -310,8 +312,9 @@ TEST_F(trace, c07_a_migration_that_fails)
 	TRACED("ucmx_drain_start: channel=%ld id=%u ", source, id);
 	TRACED("ucmx_drain_end: id=%u waited_ns=", id);
 	TRACED(" err=%d\n", -ERESTARTSYS);
-	TRACED("ucmx_migrate_roll_back: source=%ld target=%ld id=%u pending=0 outstanding=1 unread=0 err=%d\n",
-	       source, target, id, -ERESTARTSYS);
+	TRACED("ucmx_migrate_roll_back: source=%ld target=%ld id=%u ", source,
+	       target, id);
+	TRACED("pending=0 outstanding=1 unread=0 err=%d\n", -ERESTARTSYS);
 }
 
 /* An unread child is a listener's; it is known from when its request is read. */
