@@ -148,7 +148,7 @@ listens() {
 	local end=$((SECONDS + seconds))
 
 	while [ $SECONDS -lt $end ] && [ -e "/proc/$2" ]; do
-		! rdma resource show cm_id | grep -q "state LISTEN.*:$1 " || return 0
+		! rdma resource show cm_id | grep "state LISTEN.*:$1 " > /dev/null || return 0
 		sleep 0.1
 	done
 	return 1
