@@ -8,7 +8,6 @@
  * descriptor came over a Unix socket.  The worker adopts it, creates the queue pair,
  * accepts, and sends a greeting.  The client, a third process, prints that.
  */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,32 +21,8 @@
 #include <rdma/rdma_cmx.h>
 #include <rdma/rdma_verbs.h>
 
+#include "greeting.h"
 #include "pass_fd.h"
-
-#define GREETING_SIZE 64
-
-/* Whatever fails ends the process. */
-#define try(call) do {							\
-	if (call) {							\
-		fprintf(stderr, "%s: %s\n", #call, strerror(errno));	\
-		exit(EXIT_FAILURE);					\
-	}								\
-} while (0)
-
-static struct ibv_qp_init_attr qp_attr(void)
-{
-	return (struct ibv_qp_init_attr){
-		.cap = {
-			.max_send_wr = 1,
-			.max_recv_wr = 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-			.max_inline_data = GREETING_SIZE,
-		},
-		.qp_type = IBV_QPT_RC,
-		.sq_sig_all = 1,
-	};
-}
 
 /*
  * The worker
@@ -81,7 +56,7 @@ static struct rdma_cm_id *adopt(struct rdma_event_channel *channel)
 
 static void run_worker(int socket)
 {
-	struct ibv_qp_init_attr attr = qp_attr();
+	struct ibv_qp_init_attr attr = greeting_qp_attr();
 	struct rdma_event_channel *channel;
 	char greeting[GREETING_SIZE] = { 0 };
 	struct rdma_cm_id *id;
@@ -111,7 +86,7 @@ static void run_worker(int socket)
 
 static void run_client(const char *address, int pipe)
 {
-	struct ibv_qp_init_attr attr = qp_attr();
+	struct ibv_qp_init_attr attr = greeting_qp_attr();
 	struct sockaddr_in server = { .sin_family = AF_INET };
 	char greeting[GREETING_SIZE];
 	struct rdma_cm_id *id;

@@ -29,7 +29,7 @@ static atomic_int to_do, greeted, failed;
 static int connect_to_server(struct rdma_cm_id *id, char *greeting,
 			     struct ibv_mr **mr)
 {
-	struct ibv_qp_init_attr attr = prefork_qp_attr();
+	struct ibv_qp_init_attr attr = greeting_qp_attr();
 
 	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)&server, 20000) ||
 	    rdma_resolve_route(id, 20000) || rdma_create_qp(id, NULL, &attr))

@@ -33,7 +33,7 @@ static void tell(int socket, enum prefork_word word)
  */
 static struct rdma_cm_id *on_arrived(int socket, struct rdma_cm_event *event)
 {
-	struct ibv_qp_init_attr attr = prefork_qp_attr();
+	struct ibv_qp_init_attr attr = greeting_qp_attr();
 	struct rdma_cm_id *id;
 
 	if (event->id)
