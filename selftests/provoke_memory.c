@@ -2,28 +2,10 @@
 /*
  * What valgrind must find: see valgrind.sh.
  */
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int shared;
-
-static void *change(void *argument)
-{
-	(void)argument;
-	shared++;
-	return NULL;
-}
-
-static void race(void)
-{
-	pthread_t threads[2];
-
-	pthread_create(&threads[0], NULL, change, NULL);
-	pthread_create(&threads[1], NULL, change, NULL);
-	pthread_join(threads[0], NULL);
-	pthread_join(threads[1], NULL);
-}
+#include "race.h"
 
 enum { SIZE = 16 };
 

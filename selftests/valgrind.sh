@@ -94,7 +94,7 @@ judge_reports() {
 # Where an access was made, or a lock misused: the first place that is not
 # valgrind's own.
 is_ours() {
-	awk -v "files=$(cd "$here/.." && echo user/*.c selftests/provoke_memory.c)" '
+	awk -v "files=$(cd "$here/.." && echo user/*.c selftests/race.c)" '
 		BEGIN {
 			count = split(files, list, " ")
 			for (i = 1; i <= count; i++) {

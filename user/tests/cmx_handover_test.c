@@ -14,6 +14,7 @@
 
 #include "cmx_scene.h"
 #include "lib_scene.h"
+#include "pass_fd.h"
 #include "test.h"
 
 /* In the other process: whatever fails ends it. */
@@ -49,7 +50,7 @@ static void work(worker *worker, int socket)
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 
 	must(channel);
-	must(!fd_send(socket, channel->fd));
+	must(!send_fd(socket, channel->fd));
 	worker(channel, socket);
 	must(!channel_outstanding(channel));
 	rdma_destroy_event_channel(channel);
@@ -80,7 +81,7 @@ static int begin(struct pair *pair, worker *worker)
 		work(worker, sockets[1]);
 	close(sockets[1]);
 	pair->socket = sockets[0];
-	pair->theirs = rdmax_channel_from_fd(fd_receive(pair->socket));
+	pair->theirs = rdmax_channel_from_fd(receive_fd(pair->socket));
 	pair->channel = rdma_create_event_channel();
 	pair->clients = rdma_create_event_channel();
 	if (!pair->theirs || !pair->channel || !pair->clients)
@@ -274,7 +275,7 @@ static void hand_back(struct rdma_event_channel *channel, int socket)
 	struct rdma_cm_id *id = adopt_arrived(channel);
 	struct rdma_event_channel *back;
 
-	back = rdmax_channel_from_fd(fd_receive(socket));
+	back = rdmax_channel_from_fd(receive_fd(socket));
 	must(back);
 	must(!rdmax_migrate_id(id, back, NULL, RDMAX_ANNOUNCE, NULL));
 	must(id->channel == back);
@@ -289,7 +290,7 @@ TEST_F(two, comes_back)
 
 	test_ok(begin(&self->pair, hand_back));
 	test_ok(hand_over(&self->pair, &client));
-	test_ok(fd_send(self->pair.socket, self->pair.channel->fd));
+	test_ok(send_fd(self->pair.socket, self->pair.channel->fd));
 	test_ok(events_read(self->pair.channel, &event, 1));
 	ASSERT_EQ(RDMAX_EVENT_ARRIVED, event->event);
 	ASSERT_EQ(0, end(&self->pair));

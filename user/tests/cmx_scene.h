@@ -45,8 +45,4 @@ extern _Atomic int alarms;
 int device_remove(void);
 int device_restore(void);
 
-/* A descriptor over a Unix socket; receiving returns it. */
-int fd_send(int socket, int fd);
-int fd_receive(int socket);
-
 #endif /* CMX_SCENE_H */

@@ -2,30 +2,12 @@
 /*
  * Whether the detector of races finds one.  Output: TAP.
  */
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int shared;
-
-static void *change(void *argument)
-{
-	(void)argument;
-	shared++;
-	return NULL;
-}
-
-static void race(void)
-{
-	pthread_t threads[2];
-
-	pthread_create(&threads[0], NULL, change, NULL);
-	pthread_create(&threads[1], NULL, change, NULL);
-	pthread_join(threads[0], NULL);
-	pthread_join(threads[1], NULL);
-}
+#include "race.h"
 
 /* What the detector says does not belong here. */
 static pid_t race_elsewhere(void)
