@@ -1,27 +1,56 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# examples.sh - the examples that hand connections to other processes, inside the
-# virtual machine.  Arguments: the tests to run, if not all.  Output: KTAP.
+# examples.sh - the examples of the extension, inside the virtual machine.
+# Arguments: the tests to run, if not all.  Output: KTAP.
 set -uo pipefail
 # shellcheck source=selftests/programs_lib.sh
 . "$(dirname "$0")/programs_lib.sh"
 
-tests=(handover prefork_serves_all prefork_loses_none_that_was_not_adopted)
+tests=(in_hand waiting handover prefork_serves_all prefork_loses_none_that_was_not_adopted)
 examples=$(dirname "$0")/../build/examples
 address=192.0.2.1
 seconds=600
 
-# Three processes, a line of each.
-handover() {
-	if timeout --kill-after=5 $seconds "$examples/handover" $address > "$work/client" 2>&1 &&
-	   grep -q '^acceptor [0-9]*: handed' "$work/client" &&
-	   worker=$(sed -n 's/^worker \([0-9]*\): adopted.*/\1/p' "$work/client") &&
-	   grep -q "^client [0-9]*: got a greeting from $worker\$" "$work/client"; then
-		return 0
-	fi
+# example NAME: one that needs no other.
+example() {
+	timeout --kill-after=5 $seconds "$examples/$1" $address > "$work/client" 2>&1 && return
 	show client
 	return 1
+}
+
+# says COUNT LINE: so often.
+says() {
+	[ "$(grep -cx "$2" "$work/client")" -eq "$1" ] && return
+	say "not $1 times: $2"
+	show client
+	return 1
+}
+
+in_hand() {
+	example in_hand &&
+		says 3 "acceptor: gave away the id of the event in its hand" &&
+		says 3 "worker: destroyed the id of the event in its hand" &&
+		says 3 "client: type of service 32" &&
+		says 1 "worker: turned away from its channel"
+}
+
+waiting() {
+	example waiting &&
+		says 1 "destroying it takes longer than half a second" &&
+		says 1 "it is dying: 1 event read by process [1-9][0-9]*, [0-9.]* s ago, is not acknowledged" &&
+		says 1 "its channel has 1 id, 0 events to read, 1 in somebody's hands" &&
+		says 1 "it is destroyed" &&
+		says 1 "leaving the group would have to wait" && says 1 "it is left"
+}
+
+# Three processes, a line of each.
+handover() {
+	local worker
+
+	example handover && says 1 "acceptor [0-9]*: handed a request over" || return
+	worker=$(sed -n 's/^worker \([0-9]*\): adopted.*/\1/p' "$work/client")
+	says 1 "client [0-9]*: got a greeting from $worker"
 }
 
 # number WORD FILE: what follows the word in the last line.

@@ -1,30 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the examples that hand a connection to another process have in common:
- * whoever gets it sends a greeting of this size, and whatever fails ends the process.
+ * What the examples that hand a connection on have in common: a queue pair that is
+ * enough to send a greeting of this size.
  */
 #ifndef GREETING_H
 #define GREETING_H
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <infiniband/verbs.h>
 
+#include "try.h"
+
 #define GREETING_SIZE 64
-
-static inline void fail(const char *what)
-{
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(EXIT_FAILURE);
-}
-
-#define try(call) do {			\
-	if (call)			\
-		fail(#call);		\
-} while (0)
 
 static inline struct ibv_qp_init_attr greeting_qp_attr(void)
 {
