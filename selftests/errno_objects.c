@@ -16,15 +16,10 @@
 #include "errno_table.h"
 #include "lib_scene.h"
 
-static const struct ibv_qp_init_attr usual = {
-	.cap = {
-		.max_send_wr = 1,
-		.max_recv_wr = 1,
-		.max_send_sge = 1,
-		.max_recv_sge = 1,
-	},
-	.qp_type = IBV_QPT_RC,
-};
+static struct ibv_qp_init_attr usual(void)
+{
+	return qp_attr_of(IBV_QPT_RC);
+}
 
 /* The result, and what the id has then: a queue pair, and completion queues. */
 static void qp_line(const char *part, const char *name, struct rdma_cm_id *id,
@@ -44,18 +39,18 @@ static void qp_line(const char *part, const char *name, struct rdma_cm_id *id,
 
 static void odd_capabilities(const char *part, struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr attr = usual;
+	struct ibv_qp_init_attr attr = usual();
 
 	qp_line(part, "usual", id, NULL, attr);
 	attr.cap.max_send_wr = 1U << 30;
 	qp_line(part, "too_many_sends", id, NULL, attr);
-	attr = usual;
+	attr = usual();
 	attr.cap.max_recv_wr = 1U << 30;
 	qp_line(part, "too_many_receives", id, NULL, attr);
-	attr = usual;
+	attr = usual();
 	attr.cap.max_send_sge = 4096;
 	qp_line(part, "too_many_elements", id, NULL, attr);
-	attr = usual;
+	attr = usual();
 	attr.cap.max_inline_data = 1U << 20;
 	qp_line(part, "too_much_inline", id, NULL, attr);
 }
@@ -63,14 +58,14 @@ static void odd_capabilities(const char *part, struct rdma_cm_id *id)
 /* For what has no work there is no completion queue. */
 static void no_work(const char *part, struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr attr = usual;
+	struct ibv_qp_init_attr attr = usual();
 
 	memset(&attr.cap, 0, sizeof(attr.cap));
 	qp_line(part, "of_nothing", id, NULL, attr);
-	attr = usual;
+	attr = usual();
 	attr.cap.max_send_wr = 0;
 	qp_line(part, "without_sends", id, NULL, attr);
-	attr = usual;
+	attr = usual();
 	attr.cap.max_recv_wr = 0;
 	qp_line(part, "without_receives", id, NULL, attr);
 }
@@ -79,7 +74,7 @@ static void odd_types(const char *part, struct rdma_cm_id *id)
 {
 	static const int types[] = { 0, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_XRC_SEND,
 				     IBV_QPT_XRC_RECV, 99 };
-	struct ibv_qp_init_attr attr = usual;
+	struct ibv_qp_init_attr attr = usual();
 	char name[32];
 	unsigned int i;
 
@@ -97,7 +92,7 @@ static void others_objects(const char *part, struct rdma_cm_id *id)
 	struct ibv_cq *cq = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
 	struct ibv_cq *cq2 = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
 	struct ibv_pd *pd = ibv_alloc_pd(verbs), *own = ibv_alloc_pd(id->verbs);
-	struct ibv_qp_init_attr attr = usual;
+	struct ibv_qp_init_attr attr = usual();
 
 	qp_line(part, "anothers_domain", id, pd, attr);
 	qp_line(part, "a_domain", id, own, attr);
@@ -125,8 +120,8 @@ static void extended(const char *part, struct rdma_cm_id *id)
 
 	for (i = 0; i < sizeof(masks) / sizeof(masks[0]); i++) {
 		memset(&attr, 0, sizeof(attr));
-		attr.cap = usual.cap;
-		attr.qp_type = usual.qp_type;
+		attr.cap = usual().cap;
+		attr.qp_type = usual().qp_type;
 		attr.comp_mask = masks[i];
 		snprintf(name, sizeof(name), "mask_%x", masks[i]);
 		line(part, name, rdma_create_qp_ex(id, &attr));
@@ -137,10 +132,10 @@ static void extended(const char *part, struct rdma_cm_id *id)
 
 static void twice(const char *part, struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr attr = usual;
+	struct ibv_qp_init_attr attr = usual();
 
 	line(part, "once", rdma_create_qp(id, NULL, &attr));
-	attr = usual;
+	attr = usual();
 	line(part, "twice", rdma_create_qp(id, NULL, &attr));
 	rdma_destroy_qp(id);
 }
@@ -152,7 +147,7 @@ void table_queue_pairs(const char *part)
 	/* The system's library follows pointers to the device, and to a queue. */
 	if (over_ours) {
 		open_state(&state, "fresh");
-		qp_line(part, "no_device", state.id, NULL, usual);
+		qp_line(part, "no_device", state.id, NULL, usual());
 		state_close(&state);
 	}
 	open_state(&state, "resolved");

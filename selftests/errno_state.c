@@ -25,19 +25,8 @@ struct sockaddr *address(const char *ip, uint16_t port)
 	static struct sockaddr_storage storage[4];
 	static unsigned int next;
 	struct sockaddr_storage *ss = &storage[next++ % 4];
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ss;
-	struct sockaddr_in *v4 = (struct sockaddr_in *)ss;
 
-	memset(ss, 0, sizeof(*ss));
-	if (inet_pton(AF_INET, ip, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(port);
-	} else {
-		memset(ss, 0, sizeof(*ss));
-		inet_pton(AF_INET6, ip, &v6->sin6_addr);
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons(port);
-	}
+	socket_address(ip, port, ss);
 	return (struct sockaddr *)ss;
 }
 

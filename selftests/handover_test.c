@@ -22,19 +22,12 @@ FIXTURE(handover) {
 
 FIXTURE_SETUP(handover)
 {
-	self->source = channel_open();
-	self->target = channel_open();
-	self->client = channel_open();
-	ASSERT_LE(0, self->source);
-	ASSERT_LE(0, self->target);
-	ASSERT_LE(0, self->client);
+	test_ok(channels_open(&self->source, &self->target, &self->client));
 }
 
 FIXTURE_TEARDOWN(handover)
 {
-	close(self->source);
-	close(self->target);
-	close(self->client);
+	channels_close(self->source, self->target, self->client);
 }
 
 static int announce(int fd, __u32 id, int target)

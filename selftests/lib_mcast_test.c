@@ -49,17 +49,9 @@ static int bound(struct rdma_event_channel *channel, const char *ip,
 
 static int ud_qp_create(struct rdma_cm_id *id)
 {
-	struct ibv_qp_init_attr attr = {
-		.cap = {
-			.max_send_wr = 2,
-			.max_recv_wr = 2,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-		.qp_type = IBV_QPT_UD,
-		.sq_sig_all = 1,
-	};
+	struct ibv_qp_init_attr attr = qp_attr_of(IBV_QPT_UD);
 
+	attr.sq_sig_all = 1;
 	return rdma_create_qp(id, NULL, &attr);
 }
 
@@ -213,19 +205,11 @@ TEST_F(group, queue_pair_of_a_member_goes)
 {
 	struct rdma_cm_id *id = self->id;
 	struct ibv_cq *cq = ibv_create_cq(id->verbs, 4, NULL, NULL, 0);
-	struct ibv_qp_init_attr attr = {
-		.send_cq = cq,
-		.recv_cq = cq,
-		.cap = {
-			.max_send_wr = 1,
-			.max_recv_wr = 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-		.qp_type = IBV_QPT_UD,
-	};
+	struct ibv_qp_init_attr attr = qp_attr_of(IBV_QPT_UD);
 
 	ASSERT_NE(NULL, cq);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
 	test_ok(rdma_create_qp(id, NULL, &attr));
 	test_ok(join(id, GROUP, NULL));
 	test_ok(event_take(self->channel, RDMA_CM_EVENT_MULTICAST_JOIN));

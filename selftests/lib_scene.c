@@ -138,7 +138,7 @@ uint32_t event_tag(const struct rdma_cm_event *event)
 	return tag;
 }
 
-static void address(const char *ip, uint16_t port, struct sockaddr_storage *ss)
+void socket_address(const char *ip, uint16_t port, struct sockaddr_storage *ss)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)ss;
 	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)ss;
@@ -155,13 +155,13 @@ static void address(const char *ip, uint16_t port, struct sockaddr_storage *ss)
 	}
 }
 
-struct rdma_cm_id *listener_open(struct rdma_event_channel *channel,
-				 const char *ip, int backlog)
+struct rdma_cm_id *listener_open_at(struct rdma_event_channel *channel,
+				    const char *ip, uint16_t port, int backlog)
 {
 	struct sockaddr_storage ss;
 	struct rdma_cm_id *id;
 
-	address(ip, 0, &ss);
+	socket_address(ip, port, &ss);
 	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
 		return complain_null("rdma_create_id");
 	if (rdma_bind_addr(id, (struct sockaddr *)&ss))
@@ -169,6 +169,12 @@ struct rdma_cm_id *listener_open(struct rdma_event_channel *channel,
 	if (rdma_listen(id, backlog))
 		return complain_null("rdma_listen");
 	return id;
+}
+
+struct rdma_cm_id *listener_open(struct rdma_event_channel *channel,
+				 const char *ip, int backlog)
+{
+	return listener_open_at(channel, ip, 0, backlog);
 }
 
 uint16_t listener_port(struct rdma_cm_id *listener)
@@ -183,7 +189,7 @@ struct rdma_cm_id *client_resolved(struct rdma_event_channel *channel,
 	struct sockaddr_storage ss;
 	struct rdma_cm_id *id;
 
-	address(ip, port, &ss);
+	socket_address(ip, port, &ss);
 	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP))
 		return complain_null("rdma_create_id");
 	if (rdma_resolve_addr(id, NULL, (struct sockaddr *)&ss, 10000))
@@ -197,17 +203,22 @@ struct rdma_cm_id *client_resolved(struct rdma_event_channel *channel,
 	return id;
 }
 
-int qp_create(struct rdma_cm_id *id)
+struct ibv_qp_init_attr qp_attr_of(enum ibv_qp_type type)
 {
-	struct ibv_qp_init_attr attr = {
+	return (struct ibv_qp_init_attr){
 		.cap = {
 			.max_send_wr = 1,
 			.max_recv_wr = 1,
 			.max_send_sge = 1,
 			.max_recv_sge = 1,
 		},
-		.qp_type = IBV_QPT_RC,
+		.qp_type = type,
 	};
+}
+
+int qp_create(struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr attr = qp_attr_of(IBV_QPT_RC);
 
 	return rdma_create_qp(id, NULL, &attr) ? complain("rdma_create_qp") : 0;
 }

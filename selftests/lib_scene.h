@@ -14,6 +14,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #include <rdma/rdma_cma.h>
 
@@ -56,13 +57,21 @@ int taker_end(struct taker *taker);
 /* A number in the private data of a request or response. */
 uint32_t event_tag(const struct rdma_cm_event *event);
 
+/* Of IPv4 or IPv6. */
+void socket_address(const char *ip, uint16_t port, struct sockaddr_storage *ss);
+
 /* A listener on a port that is chosen for it; NULL for a failure.  @channel may be NULL. */
 struct rdma_cm_id *listener_open(struct rdma_event_channel *channel,
 				 const char *ip, int backlog);
+/* The same on this port. */
+struct rdma_cm_id *listener_open_at(struct rdma_event_channel *channel,
+				    const char *ip, uint16_t port, int backlog);
 uint16_t listener_port(struct rdma_cm_id *listener);
 /* An id that has resolved address and route; @channel may be NULL. */
 struct rdma_cm_id *client_resolved(struct rdma_event_channel *channel,
 				   const char *ip, uint16_t port);
+/* A queue pair for a request at a time. */
+struct ibv_qp_init_attr qp_attr_of(enum ibv_qp_type type);
 int qp_create(struct rdma_cm_id *id);
 /* A client with a queue pair that has sent its request; NULL for a failure. */
 struct rdma_cm_id *client_connect(struct rdma_event_channel *channel,

@@ -38,12 +38,7 @@ FIXTURE_VARIANT_ADD(queued, wildcard_ten) { "0.0.0.0", 10 };
 FIXTURE_SETUP(queued)
 {
 	self->n = variant->n;
-	self->source = channel_open();
-	self->target = channel_open();
-	self->client = channel_open();
-	ASSERT_LE(0, self->source);
-	ASSERT_LE(0, self->target);
-	ASSERT_LE(0, self->client);
+	test_ok(channels_open(&self->source, &self->target, &self->client));
 	test_ok(listener_open(self->source, variant->listen, self->n + 1,
 			      &self->listener, &self->port));
 	test_ok(clients_connect(self->client, ADDR1, self->port, self->n,
@@ -54,9 +49,7 @@ FIXTURE_SETUP(queued)
 
 FIXTURE_TEARDOWN(queued)
 {
-	close(self->source);
-	close(self->target);
-	close(self->client);
+	channels_close(self->source, self->target, self->client);
 }
 
 /* Read request number @seq on @fd and accept it; its tag, or -1. */

@@ -20,19 +20,12 @@ FIXTURE(migrate) {
 
 FIXTURE_SETUP(migrate)
 {
-	self->source = channel_open();
-	self->target = channel_open();
-	self->client = channel_open();
-	ASSERT_LE(0, self->source);
-	ASSERT_LE(0, self->target);
-	ASSERT_LE(0, self->client);
+	test_ok(channels_open(&self->source, &self->target, &self->client));
 }
 
 FIXTURE_TEARDOWN(migrate)
 {
-	close(self->source);
-	close(self->target);
-	close(self->client);
+	channels_close(self->source, self->target, self->client);
 }
 
 /* An id with the events ADDR_RESOLVED, ROUTE_RESOLVED and REJECTED pending. */

@@ -67,46 +67,27 @@ start_server() {
 
 # pair PORT SAYS SERVER... -- CLIENT...: run both, the client when the server
 # listens.
-pair() {
-	local port=$1 says=$2
-	shift 2
-
-	split "$@"
-	start_server
-	if listens "$port" $server_pid; then
-		run_client "$says"
-	else
-		no_server "does not listen"
-	fi
-}
+pair() { pair_as_soon_as listens "$@"; }
 
 # pair_tcp PORT SAYS SERVER... -- CLIENT...: run both, the client when the server
 # listens on a TCP port, by which it makes an appointment with its client.
-pair_tcp() {
-	local port=$1 says=$2
-	shift 2
-
-	split "$@"
-	start_server
-	if listens_tcp "$port" $server_pid; then
-		run_client "$says"
-	else
-		no_server "does not listen"
-	fi
-}
+pair_tcp() { pair_as_soon_as listens_tcp "$@"; }
 
 # pair_when READY SAYS SERVER... -- CLIENT...: run both, the client when the
 # server says that it is ready.
-pair_when() {
-	local ready=$1 says=$2
-	shift 2
+pair_when() { pair_as_soon_as is_ready "$@"; }
+
+# pair_as_soon_as CONDITION OF SAYS SERVER... -- CLIENT...
+pair_as_soon_as() {
+	local condition=$1 of=$2 says=$3
+	shift 3
 
 	split "$@"
 	start_server
-	if is_ready "$ready" $server_pid; then
+	if becomes_true "$condition" "$of"; then
 		run_client "$says"
 	else
-		no_server "does not say '$ready'"
+		no_server "$condition $of: never true"
 	fi
 }
 
@@ -143,33 +124,18 @@ run_client() {
 
 show() { sed "s/^/# $1: /" "$work/$1"; }
 
-# As the kernel says; gives up if the server is gone, or when time is over.
-listens() {
+# Gives up if the server is gone, or when time is over.
+becomes_true() {
 	local end=$((SECONDS + seconds))
 
-	while [ $SECONDS -lt $end ] && [ -e "/proc/$2" ]; do
-		! rdma resource show cm_id | grep "state LISTEN.*:$1 " > /dev/null || return 0
+	while [ $SECONDS -lt $end ] && [ -e "/proc/$server_pid" ]; do
+		! "$@" || return 0
 		sleep 0.1
 	done
 	return 1
 }
 
-listens_tcp() {
-	local end=$((SECONDS + seconds))
-
-	while [ $SECONDS -lt $end ] && [ -e "/proc/$2" ]; do
-		[ -z "$(ss -Hltn "sport = :$1")" ] || return 0
-		sleep 0.1
-	done
-	return 1
-}
-
-is_ready() {
-	local end=$((SECONDS + seconds))
-
-	while [ $SECONDS -lt $end ] && [ -e "/proc/$2" ]; do
-		! grep -q "$1" "$work/server" || return 0
-		sleep 0.1
-	done
-	return 1
-}
+# As the kernel says.
+listens() { rdma resource show cm_id | grep "state LISTEN.*:$1 " > /dev/null; }
+listens_tcp() { [ -n "$(ss -Hltn "sport = :$1")" ]; }
+is_ready() { grep -q "$1" "$work/server"; }

@@ -77,6 +77,21 @@ int channel_open_nonblock(void)
 	return open(UCMX_DEVICE, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 }
 
+int channels_open(int *source, int *target, int *client)
+{
+	*source = channel_open();
+	*target = channel_open();
+	*client = channel_open();
+	return *source < 0 || *target < 0 || *client < 0 ? -1 : 0;
+}
+
+void channels_close(int source, int target, int client)
+{
+	close(source);
+	close(target);
+	close(client);
+}
+
 /*
  * Addresses
  */

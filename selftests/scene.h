@@ -49,6 +49,9 @@ unsigned int scaled(unsigned int number);
 
 int channel_open(void);
 int channel_open_nonblock(void);
+/* What most tests of migrations have. */
+int channels_open(int *source, int *target, int *client);
+void channels_close(int source, int target, int client);
 
 struct rdma_ucmx_addr addr(const char *ip, __u16 port);
 __u16 addr_port(const struct rdma_ucmx_addr *addr);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "../fabric.h"
+#include "result.h"
 #include "soak.h"
 
 static const char *const counter_names[COUNTERS] = {
@@ -28,21 +29,6 @@ static const char *const counter_names[COUNTERS] = {
 	"ids destroyed", "events written", "channels passed on",
 	"channels received", "forks", "kills", "device removals",
 };
-
-static unsigned int results, failures;
-
-static void result(bool ok, const char *name)
-{
-	failures += !ok;
-	printf("%sok %u %s\n", ok ? "" : "not ", ++results, name);
-	fflush(stdout);
-}
-
-static void give_up(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
 
 /*
  * Processes
@@ -332,5 +318,5 @@ int main(void)
 	add_up();
 	expect_activity();
 	expect_emptiness();
-	return failures ? 1 : 0;
+	return results_failed() ? 1 : 0;
 }

@@ -20,21 +20,7 @@
 
 #include "../fabric.h"
 #include "fuzz.h"
-
-static unsigned int results, failures;
-
-static void result(bool ok, const char *name)
-{
-	failures += !ok;
-	printf("%sok %u %s\n", ok ? "" : "not ", ++results, name);
-	fflush(stdout);
-}
-
-static void give_up(const char *what)
-{
-	printf("Bail out! %s: %s\n", what, strerror(errno));
-	exit(1);
-}
+#include "result.h"
 
 /*
  * The walkers
@@ -319,7 +305,7 @@ int main(void)
 	expect_successes();
 	expect_events();
 	expect_service();
-	if (failures)
+	if (results_failed())
 		printf("# failed; to walk this way again: SEED=%llu\n", world->seed);
-	return failures ? 1 : 0;
+	return results_failed() ? 1 : 0;
 }

@@ -29,19 +29,6 @@ static struct sockaddr_in to_address(const char *ip, uint16_t port)
 	return address;
 }
 
-static struct ibv_qp_init_attr qp_attr(enum ibv_qp_type type)
-{
-	return (struct ibv_qp_init_attr){
-		.cap = {
-			.max_send_wr = 1,
-			.max_recv_wr = 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-		.qp_type = type,
-	};
-}
-
 static int open_nothing(struct nomem_scene *scene)
 {
 	(void)scene;
@@ -129,7 +116,7 @@ static int run_resolve_route(struct nomem_scene *scene)
 
 static int run_create_qp(struct nomem_scene *scene)
 {
-	struct ibv_qp_init_attr attr = qp_attr(IBV_QPT_RC);
+	struct ibv_qp_init_attr attr = qp_attr_of(IBV_QPT_RC);
 
 	if (rdma_create_qp(scene->id, NULL, &attr))
 		return -1;
@@ -215,7 +202,7 @@ static int run_get_event(struct nomem_scene *scene)
 static int create_endpoint(struct rdma_cm_id **id, int flags)
 {
 	struct sockaddr_in address = to_address(ADDR1, flags ? 0 : 7);
-	struct ibv_qp_init_attr attr = qp_attr(IBV_QPT_RC);
+	struct ibv_qp_init_attr attr = qp_attr_of(IBV_QPT_RC);
 	struct rdma_addrinfo res = {
 		.ai_flags = flags,
 		.ai_family = AF_INET,
@@ -281,7 +268,7 @@ static int run_connect(struct nomem_scene *scene)
 
 static int open_unconnected(struct nomem_scene *scene)
 {
-	struct ibv_qp_init_attr attr = qp_attr(IBV_QPT_UD);
+	struct ibv_qp_init_attr attr = qp_attr_of(IBV_QPT_UD);
 
 	if (rdma_create_id(NULL, &scene->id, NULL, RDMA_PS_UDP) ||
 	    run_bind(scene))
