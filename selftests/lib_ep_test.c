@@ -118,18 +118,15 @@ FIXTURE_TEARDOWN(ep)
 	rdma_destroy_ep(self->listener);
 }
 
-TEST_F(ep, message_goes_through)
+/* Accept, have the client send a message, disconnect. */
+static void pass_message(struct __test_metadata *_metadata,
+			 FIXTURE_DATA(ep) *self, struct rdma_cm_id *id)
 {
 	char sent[SIZE] = "fifteen letters", got[SIZE] = "";
+	struct rdma_cm_id *client = self->client.id;
 	struct ibv_mr *send_mr, *recv_mr;
-	struct rdma_cm_id *id, *client = self->client.id;
 	struct ibv_wc wc;
 
-	test_ok(rdma_get_request(self->listener, &id));
-	ASSERT_NE(NULL, id->qp);
-	ASSERT_NE(NULL, id->recv_cq_channel);
-	ASSERT_NE(NULL, client->send_cq_channel);
-	EXPECT_NE(id->qp->recv_cq, id->qp->send_cq);
 	recv_mr = rdma_reg_msgs(id, got, SIZE);
 	ASSERT_NE(NULL, recv_mr);
 	test_ok(rdma_post_recv(id, NULL, got, SIZE, recv_mr));
@@ -146,6 +143,18 @@ TEST_F(ep, message_goes_through)
 	test_ok(disconnect(&self->client, id));
 	test_ok(rdma_dereg_mr(send_mr));
 	test_ok(rdma_dereg_mr(recv_mr));
+}
+
+TEST_F(ep, message_goes_through)
+{
+	struct rdma_cm_id *id;
+
+	test_ok(rdma_get_request(self->listener, &id));
+	ASSERT_NE(NULL, id->qp);
+	ASSERT_NE(NULL, id->recv_cq_channel);
+	ASSERT_NE(NULL, self->client.id->send_cq_channel);
+	EXPECT_NE(id->qp->recv_cq, id->qp->send_cq);
+	pass_message(_metadata, self, id);
 	rdma_destroy_ep(id);
 }
 
@@ -153,10 +162,7 @@ TEST_F(ep, shared_receive_queue_serves_its_queue_pairs)
 {
 	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_qp_init_attr attr = qp_attr;
-	char sent[SIZE] = "to all of them!", got[SIZE] = "";
-	struct ibv_mr *send_mr, *recv_mr;
-	struct rdma_cm_id *id, *client = self->client.id;
-	struct ibv_wc wc;
+	struct rdma_cm_id *id;
 
 	test_ok(rdma_get_request(self->listener, &id));
 	rdma_destroy_qp(id);
@@ -167,20 +173,7 @@ TEST_F(ep, shared_receive_queue_serves_its_queue_pairs)
 	attr.qp_type = IBV_QPT_RC;
 	test_ok(rdma_create_qp(id, NULL, &attr));
 	EXPECT_EQ(id->srq, id->qp->srq);
-	recv_mr = rdma_reg_msgs(id, got, SIZE);
-	ASSERT_NE(NULL, recv_mr);
-	test_ok(rdma_post_recv(id, NULL, got, SIZE, recv_mr));
-	test_ok(rdma_accept(id, NULL));
-	test_ok(client_join(&self->client));
-	send_mr = rdma_reg_msgs(client, sent, SIZE);
-	ASSERT_NE(NULL, send_mr);
-	test_ok(rdma_post_send(client, NULL, sent, SIZE, send_mr, 0));
-	ASSERT_EQ(1, rdma_get_recv_comp(id, &wc));
-	EXPECT_EQ(IBV_WC_SUCCESS, wc.status);
-	EXPECT_EQ(0, memcmp(sent, got, SIZE));
-	test_ok(disconnect(&self->client, id));
-	test_ok(rdma_dereg_mr(send_mr));
-	test_ok(rdma_dereg_mr(recv_mr));
+	pass_message(_metadata, self, id);
 	rdma_destroy_ep(id);
 }
 
@@ -205,6 +198,33 @@ TEST_F(ep, kinds_of_shared_receive_queues)
 	test_ok(client_join(&self->client));
 	test_ok(disconnect(&self->client, id));
 	rdma_destroy_ep(id);
+}
+
+/* The domain is the program's, and stays when the queue pair goes. */
+TEST_F(ep, queue_pair_of_extended_attributes)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.cap = qp_attr.cap,
+		.qp_type = IBV_QPT_RC,
+		.sq_sig_all = 1,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+	};
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+
+	test_ok(rdma_get_request(self->listener, &id));
+	rdma_destroy_qp(id);
+	pd = ibv_alloc_pd(id->verbs);
+	ASSERT_NE(NULL, pd);
+	attr.pd = pd;
+	test_ok(rdma_create_qp_ex(id, &attr));
+	EXPECT_EQ(pd, id->qp->pd);
+	EXPECT_EQ(pd, id->pd);
+	EXPECT_LE(2, attr.cap.max_recv_wr);
+	EXPECT_EQ(id->recv_cq, attr.recv_cq);
+	pass_message(_metadata, self, id);
+	rdma_destroy_ep(id);
+	test_ok(ibv_dealloc_pd(pd));
 }
 
 TEST_F(ep, rejected_request)

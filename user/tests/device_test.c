@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Devices that come after the program has begun, and that go.
+ */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmx_scene.h"
+#include "lib_scene.h"
+#include "test.h"
+
+FIXTURE(device) {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+};
+
+FIXTURE_SETUP(device)
+{
+	self->channel = rdma_create_event_channel();
+	ASSERT_NE(NULL, self->channel);
+}
+
+FIXTURE_TEARDOWN(device)
+{
+	rdma_destroy_event_channel(self->channel);
+}
+
+/* How many there are, -1 if the call fails; the last one's context. */
+static int count_devices(struct ibv_context **verbs)
+{
+	struct ibv_context **list;
+	int count;
+
+	list = rdma_get_devices(&count);
+	if (!list)
+		return -1;
+	*verbs = list[count - 1];
+	rdma_free_devices(list);
+	return count;
+}
+
+/* From the address to the end of a connection; the device's context. */
+static void use_device(struct __test_metadata *_metadata,
+		       struct rdma_event_channel *channel, struct ibv_context **verbs)
+{
+	struct rdma_cm_id *listener, *id;
+	struct rdma_cm_event *event;
+
+	listener = listener_open(channel, ADDR1, 1);
+	ASSERT_NE(NULL, listener);
+	id = client_connect(channel, ADDR1, listener_port(listener), 1);
+	ASSERT_NE(NULL, id);
+	test_ok(event_expect(channel, RDMA_CM_EVENT_CONNECT_REQUEST, &event));
+	EXPECT_EQ(id->verbs, event->id->verbs);
+	*verbs = id->verbs;
+	test_ok(rdma_destroy_id(event->id));
+	test_ok(rdma_ack_cm_event(event));
+	test_ok(event_take(channel, RDMA_CM_EVENT_REJECTED));
+	id_close(id);
+	id_close(listener);
+}
+
+/* What needs no device works without one, and the rest as soon as there is one. */
+TEST_F(device, comes_later)
+{
+	struct ibv_context *verbs, *listed;
+	struct rdma_cm_id *id;
+
+	test_ok(device_remove());
+	test_err(ENODEV, count_devices(&listed));
+	test_ok(rdma_create_id(self->channel, &id, NULL, RDMA_PS_TCP));
+	test_ok(id_resolve(id));
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_ADDR_ERROR));
+	test_ok(device_restore());
+	/* The same id, too. */
+	test_ok(id_resolve(id));
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_ADDR_RESOLVED));
+	ASSERT_EQ(1, count_devices(&listed));
+	EXPECT_EQ(listed, id->verbs);
+	use_device(_metadata, self->channel, &verbs);
+	EXPECT_EQ(listed, verbs);
+	test_ok(rdma_destroy_id(id));
+}
+
+/* It goes as soon as nobody has an id on it; another of its name is another one. */
+TEST_F(device, goes_and_comes_again)
+{
+	struct ibv_context *verbs;
+	struct rdma_cm_id *id;
+	int status = -1;
+	pid_t remover;
+
+	test_ok(rdma_create_id(self->channel, &id, NULL, RDMA_PS_TCP));
+	test_ok(id_resolve(id));
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_ADDR_RESOLVED));
+	ASSERT_NE(NULL, id->verbs);
+	remover = fork();
+	if (!remover)
+		execlp("rdma", "rdma", "link", "del", "rxe0", NULL);
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_DEVICE_REMOVAL));
+	test_err(ENXIO, rdma_resolve_route(id, 1000));
+	test_ok(rdma_destroy_id(id));
+	ASSERT_EQ(remover, waitpid(remover, &status, 0));
+	EXPECT_EQ(0, status);
+	test_ok(device_restore());
+	use_device(_metadata, self->channel, &verbs);
+}
+
+TEST_HARNESS_MAIN
