@@ -144,6 +144,20 @@ coverage: prepare user ## which lines of the module the tests reach
 explore: prepare ## every order of the core's steps; of any copy of it: CORE=DIR
 	selftests/explore/run --deep $(if $(CORE),--core $(CORE)) $(SCENARIOS)
 
+.PHONY: build-bench
+build-bench: prepare user
+	+$(MAKE) --no-print-directory vm-module KERNEL=debian
+	+$(MAKE) -C selftests bench
+
+.PHONY: bench
+bench: build-bench ## what it costs, beside the stock stack
+	+$(MAKE) --no-print-directory vm-module KERNEL=debug
+	selftests/bench/run --document
+
+.PHONY: bench-quick
+bench-quick: build-bench ## the main rows of that, as tests
+	selftests/bench/run --quick
+
 .PHONY: check-static
 check-static: prepare ## the checks of the sources alone
 	selftests/static

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""The benchmark's figures, what their rows mean, and what is to be reached."""
+import dataclasses
+
+
+def number(value):
+    if value is None:
+        return "-"
+    if value >= 100 or value == int(value):
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def spread(row):
+    """The median, and between which two values half of the samples were."""
+    if row is None:
+        return "-"
+    if number(row.low) == number(row.high):
+        return number(row.median)
+    return f"{number(row.median)} ({number(row.low)} to {number(row.high)})"
+
+
+@dataclasses.dataclass
+class Row:
+    median: float
+    low: float = 0
+    high: float = 0
+
+
+class Results:
+    """What was counted."""
+
+    def __init__(self):
+        self.about = {}
+        self.rows = {"stock": {}, "ours": {}}
+        self.complete = False
+        self.seen = []
+
+    @classmethod
+    def load(cls, paths):
+        results = cls()
+        for path in paths:
+            with open(path, encoding="utf-8") as file:
+                for text in file:
+                    results.add(text.rstrip("\n").split("\t"))
+        return results
+
+    def add(self, words):
+        if words[0] == "about":
+            self.about[words[1]] = words[2]
+        elif words[0] in self.rows:
+            self.rows[words[0]][words[1]] = Row(*map(float, words[2:5]))
+            if words[1] not in self.seen:
+                self.seen.append(words[1])
+        elif words[0] == "begin":
+            self.seen = []
+        elif words[0] == "complete":
+            self.complete = True
+
+    def since_begin(self):
+        return self.seen
+
+    def get(self, who, name):
+        return self.rows[who].get(name)
+
+    def median(self, who, name):
+        row = self.get(who, name)
+        return row.median if row else None
+
+
+class Aim:
+    """What a row of ours may be at most, or must be at least."""
+
+    def __init__(self, name, words, least=False):
+        self.name = name
+        self.least = least
+        self.factor = float(words[0])
+        self.who, self.base = words[1:3] if len(words) > 1 else (None, None)
+        self.more = float(words[4]) if len(words) > 3 else 0
+        self.relation = "at least" if least else "at most"
+        self.words = self.relation + " " + " ".join(words)
+
+    def limit(self, results):
+        if not self.who:
+            return self.factor
+        base = results.median(self.who, self.base)
+        return None if base is None else self.factor * base + self.more
+
+    def judge(self, results):
+        """Whether it is reached, and how that is said."""
+        limit, value = self.limit(results), results.median("ours", self.name)
+        if limit is None or value is None:
+            return False, "nothing to compare"
+        good = value >= limit if self.least else value <= limit
+        return good, f"{number(value)}, {self.relation} {number(limit)}"
+
+
+class Rows:
+    """The file "rows"."""
+
+    def __init__(self, path):
+        self.names, self.texts, self.aims = [], {}, {}
+        with open(path, encoding="utf-8") as file:
+            for text in file:
+                words = text.split()
+                if not words or words[0].startswith("#"):
+                    continue
+                if words[0] == "row":
+                    self.names.append(words[1])
+                    self.texts[words[1]] = " ".join(words[2:])
+                elif words[0] in ("aim", "least"):
+                    self.aims.setdefault(words[1], []).append(
+                        Aim(words[1], words[2:], words[0] == "least"))
+                else:
+                    raise ValueError(text)
+
+    def text(self, name):
+        return self.texts.get(name, "")
+
+    def verdicts(self, name, results):
+        said = []
+        for aim in self.aims.get(name, []):
+            good, _ = aim.judge(results)
+            limit = number(aim.limit(results))
+            said.append(f"{limit} {'reached' if good else 'MISSED'}")
+        return ", ".join(said)
