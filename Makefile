@@ -173,14 +173,7 @@ install: user ## install library, headers, manual; DESTDIR, PREFIX, libdir, ...
 uninstall: ## remove what "install" installed, with the same variables
 	+$(MAKE) -C user O=$(build)/user uninstall
 
-.PHONY: modules_install
-modules_install: modules ## install rdma_ucmx.ko for KDIR; INSTALL_MOD_PATH
-	$(MAKE) -C $(KDIR) M=$(build)/module CONFIG_MODULE_SIG_ALL= modules_install
-	@# Debian's headers have no System.map, without which kbuild leaves this out.
-	@if [ -z "$(INSTALL_MOD_PATH)" ]; then \
-		PATH=$$PATH:/sbin; \
-		depmod "$$(modinfo -F vermagic $(build)/module/rdma_ucmx.ko | cut -d' ' -f1)"; \
-	else echo "then, where it is installed: depmod"; fi
+include version.mk kernel/install.mk
 
 .PHONY: clean
 clean: ## remove what was built here; the cache with the test kernels stays

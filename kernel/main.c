@@ -115,3 +115,5 @@ module_exit(ucmx_exit);
 
 MODULE_DESCRIPTION("RDMA connection manager event channels with migration");
 MODULE_LICENSE("Dual BSD/GPL");
+/* What ib_core asks for when somebody asks it where this device is. */
+MODULE_ALIAS("rdma-client-rdma_ucmx");

@@ -23,7 +23,8 @@ pkgconfigdir ?= $(libdir)/pkgconfig
 privatedir := $(libdir)/rdma_ucmx
 INSTALL ?= install
 
-VERSION := 1.0
+include $(HERE)../version.mk
+
 HEADERS := $(HERE)include/rdma/rdma_cmx.h \
 	   $(HERE)../include/uapi/rdma/rdma_ucmx.h
 PAGES := $(wildcard $(HERE)man/*.[1-9])
@@ -31,7 +32,7 @@ PAGES := $(wildcard $(HERE)man/*.[1-9])
 # fill-in: what is known only when it is installed.
 fill-in = sed -e 's|@privatedir@|$(privatedir)|' -e 's|@prefix@|$(prefix)|' \
 	-e 's|@libdir@|$(libdir)|' -e 's|@includedir@|$(includedir)|' \
-	-e 's|@version@|$(VERSION)|'
+	-e 's|@version@|$(version)|'
 
 # names PAGE: what else a page describes, by its NAME section.
 names = sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([^ ,]*\).*/\1/p' $(1)

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+#
+# Where the module goes.
+#
+#   /lib/modules/RELEASE/updates   the module, for one kernel, KDIR's
+#   modprobedir                    what it is loaded in the order of
+#   /usr/src/rdma-ucmx-VERSION     its source, for DKMS, which builds it for each kernel
+#
+# INSTALL_MOD_PATH goes before the first two, as with the kernel's own modules,
+# DESTDIR before the source for DKMS.
+
+modprobedir ?= /usr/local/lib/modprobe.d
+# As modules have it: kernel.release of Debian's 6.1 is something else.
+release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' $(KDIR)/include/generated/utsrelease.h)
+sbin := PATH=$$PATH:/usr/sbin:/sbin
+# What "modules" has built.
+module ?= $(build)/module
+
+.PHONY: modules_install
+modules_install: modules ## install rdma_ucmx.ko for KDIR; INSTALL_MOD_PATH
+	+@$(MAKE) --no-print-directory install-module
+
+.PHONY: install-module
+install-module:
+	$(MAKE) -C $(KDIR) M=$(module) CONFIG_MODULE_SIG_ALL= INSTALL_MOD_DIR=updates \
+		modules_install
+	install -D -m 644 kernel/modprobe.conf \
+		$(INSTALL_MOD_PATH)$(modprobedir)/rdma_ucmx.conf
+	@# Debian's headers have no System.map, without which kbuild leaves this out.
+	@if [ -z "$(INSTALL_MOD_PATH)" ]; then $(sbin); depmod $(release); \
+	else echo "then, where it is installed: depmod"; fi
+
+.PHONY: modules_uninstall
+modules_uninstall: ## remove what "modules_install" installed, for KDIR
+	rm -f $(INSTALL_MOD_PATH)/lib/modules/$(release)/updates/rdma_ucmx.ko* \
+		$(INSTALL_MOD_PATH)$(modprobedir)/rdma_ucmx.conf
+	@if [ -z "$(INSTALL_MOD_PATH)" ]; then $(sbin); depmod $(release); fi
+
+dkms_module := rdma-ucmx/$(version)
+dkms_source := /usr/src/rdma-ucmx-$(version)
+
+# What builds the module and nothing else.
+.PHONY: dkms-source
+dkms-source:
+	install -d $(DESTDIR)$(dkms_source)/kernel $(DESTDIR)$(dkms_source)/include/uapi/rdma
+	install -m 644 Kbuild $(DESTDIR)$(dkms_source)
+	install -m 644 kernel/*.[ch] $(DESTDIR)$(dkms_source)/kernel
+	install -m 644 include/uapi/rdma/*.h $(DESTDIR)$(dkms_source)/include/uapi/rdma
+	sed 's/#MODULE_VERSION#/$(version)/' kernel/dkms.conf > $(DESTDIR)$(dkms_source)/dkms.conf
+	chmod 644 $(DESTDIR)$(dkms_source)/dkms.conf
+	install -D -m 644 kernel/modprobe.conf $(DESTDIR)$(modprobedir)/rdma_ucmx.conf
+
+# A kernel for which it is refused must not be left with half of it.
+.PHONY: dkms-install
+dkms-install: dkms-remove ## have DKMS build and install it: for KDIR now, then for each new kernel
+	+@$(MAKE) --no-print-directory dkms-source DESTDIR=
+	$(sbin) dkms add $(dkms_module)
+	$(sbin) dkms install $(dkms_module) -k $(release) --kernelsourcedir $(KDIR) || \
+		{ $(MAKE) --no-print-directory dkms-remove; exit 1; }
+
+.PHONY: dkms-remove
+dkms-remove: ## remove what "dkms-install" installed, from all kernels
+	@. selftests/vm/lib.sh && need_packages dkms
+	@if dpkg-query -S $(dkms_source) 2> /dev/null; then \
+		echo "the package has installed it: apt-get remove rdma-ucmx-dkms" >&2; \
+		exit 1; \
+	fi
+	@$(sbin); status=$$(dkms status $(dkms_module)) || exit; \
+	[ -z "$$status" ] || dkms remove $(dkms_module) --all
+	rm -rf $(dkms_source) $(modprobedir)/rdma_ucmx.conf
