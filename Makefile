@@ -98,14 +98,22 @@ tests: vm-modules examples
 check: tests ## all tests: sources, KUnit, VM, programs
 	selftests/check
 
-.PHONY: vm-modules-long
-vm-modules-long: prepare
-	+$(MAKE) --no-print-directory vm-module KERNEL=6.12
-	+$(MAKE) --no-print-directory vm-module KERNEL=7.3
-
 .PHONY: check-long
-check-long: tests vm-modules-long ## tests that "check" has no time for
+check-long: tests ## tests that "check" has no time for
 	selftests/check --long
+
+# Every kernel that there is a module for.
+all_kernels := debian debian-6.12 6.1 6.12 7.3 debug 6.12-debug 7.3-debug
+
+.PHONY: vm-modules-all
+vm-modules-all: prepare
+	+@set -e; for kernel in $(all_kernels); do \
+		$(MAKE) --no-print-directory vm-module KERNEL=$$kernel; \
+	done
+
+.PHONY: check-all
+check-all: tests vm-modules-all ## tests on every kernel, over every fabric
+	selftests/check --all
 
 # Hostile use, for as long as is said; SECONDS is a variable of bash, too, which
 # does no harm: only differences of it are looked at.
