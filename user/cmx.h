@@ -234,6 +234,9 @@ static inline bool cmx_is_ud(const struct cmx_id *id)
 	return id->id.qp_type == IBV_QPT_UD;
 }
 
+/* load.c */
+void cmx_load_module(void);
+
 /* syscall.c */
 int cmx_sys_open(void);
 void cmx_sys_close_on_exec(int fd);

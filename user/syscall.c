@@ -13,8 +13,8 @@
 /**
  * cmx_sys_open - open the device, that is, make a channel
  *
- * No cancellation point.  Returns a descriptor, or -1 and errno: ENODEV if the
- * module is not there.
+ * Loads the module, if it is installed and not loaded.  No cancellation point.
+ * Returns a descriptor, or -1 and errno: ENODEV if the module is not there.
  */
 int cmx_sys_open(void)
 {
@@ -22,6 +22,10 @@ int cmx_sys_open(void)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	fd = open(CMX_DEVICE, O_RDWR | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) {
+		cmx_load_module();
+		fd = open(CMX_DEVICE, O_RDWR | O_CLOEXEC);
+	}
 	pthread_setcancelstate(state, NULL);
 	if (fd < 0 && (errno == ENOENT || errno == ENXIO))
 		errno = ENODEV;
