@@ -70,7 +70,7 @@ examples: user ## the programs in user/examples
 packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
 	    ibverbs-providers rdmacm-utils perftest python3-pyverbs rdma-core \
 	    iproute2 gcc-multilib libc6-dev-i386 pkg-config libcap2-bin mandoc \
-	    fio qperf libfabric-bin ucx-utils dapl2-utils qemu-system-x86 valgrind
+	    fio qperf libfabric-bin ucx-utils dapl2-utils qemu-system-x86 valgrind udev
 
 .PHONY: prepare
 prepare:
@@ -182,6 +182,27 @@ uninstall: ## remove what "install" installed, with the same variables
 	+$(MAKE) -C user O=$(build)/user uninstall
 
 include version.mk kernel/install.mk
+
+# Built in a copy, for dpkg puts the packages into the folder above.
+deb := $(build)/deb
+deb_sources := debian include kernel user Documentation Kbuild Makefile README.rst version.mk
+
+.PHONY: deb
+deb: deb-source ## Debian packages of module and library, in build/deb
+	+@$(MAKE) --no-print-directory deb-packages
+	@ls $(deb)/*.deb
+
+.PHONY: deb-source
+deb-source:
+	rm -rf $(deb)
+	mkdir -p $(deb)/source
+	cp -r $(deb_sources) $(deb)/source
+
+.PHONY: deb-packages
+deb-packages:
+	@. selftests/vm/lib.sh && need_packages gcc make dpkg-dev debhelper dh-dkms \
+		libc6-dev libibverbs-dev librdmacm-dev
+	cd $(deb)/source && env -u MAKEFLAGS dpkg-buildpackage -us -uc -b
 
 .PHONY: clean
 clean: ## remove what was built here; the cache with the test kernels stays

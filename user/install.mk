@@ -7,7 +7,8 @@
 #   libdir/pkgconfig        librdmacmx.pc
 #   includedir/rdma         <rdma/rdma_cmx.h>, <rdma/rdma_ucmx.h>
 #   bindir                  rdmacmx-run
-#   mandir                  the manual
+#   mandir                  the manual; man3ext is what its section 3 is called, for
+#                           where the pages of librdmacm lie in the same folder
 #
 # DESTDIR goes before all of them, and into none of the files.
 
@@ -19,6 +20,7 @@ libdir ?= $(exec_prefix)/lib
 includedir ?= $(prefix)/include
 datarootdir ?= $(prefix)/share
 mandir ?= $(datarootdir)/man
+man3ext ?= 3
 pkgconfigdir ?= $(libdir)/pkgconfig
 privatedir := $(libdir)/rdma_ucmx
 INSTALL ?= install
@@ -57,11 +59,13 @@ install: all
 	@for page in $(PAGES); do \
 		section=$${page##*.}; \
 		folder=$(DESTDIR)$(mandir)/man$$section; \
-		echo "installing $${page##*/} in $$folder"; \
-		$(INSTALL) -d $$folder && $(INSTALL) -m 644 $$page $$folder || exit; \
+		[ $$section != 3 ] || section=$(man3ext); \
+		file=$$(basename $$page .$${page##*.}).$$section; \
+		echo "installing $$file in $$folder"; \
+		$(INSTALL) -d $$folder && $(INSTALL) -m 644 $$page $$folder/$$file || exit; \
 		for name in $$($(call names,$$page)); do \
-			[ $$name.$$section = $${page##*/} ] || \
-				ln -sfn $${page##*/} $$folder/$$name.$$section || exit; \
+			[ $$name.$$section = $$file ] || \
+				ln -sfn $$file $$folder/$$name.$$section || exit; \
 		done; \
 	done
 
@@ -72,8 +76,11 @@ uninstall:
 		$(DESTDIR)$(pkgconfigdir)/librdmacmx.pc \
 		$(addprefix $(DESTDIR)$(includedir)/rdma/,$(notdir $(HEADERS)))
 	@for page in $(PAGES); do \
+		section=$${page##*.}; \
+		folder=$(DESTDIR)$(mandir)/man$$section; \
+		[ $$section != 3 ] || section=$(man3ext); \
 		for name in $$($(call names,$$page)); do \
-			rm -f $(DESTDIR)$(mandir)/man$${page##*.}/$$name.$${page##*.}; \
+			rm -f $$folder/$$name.$$section; \
 		done; \
 	done
 	if [ -d $(DESTDIR)$(privatedir) ]; then rmdir $(DESTDIR)$(privatedir); fi
