@@ -156,6 +156,9 @@ void table_queue_pairs(const char *part)
 	odd_capabilities(part, state.id);
 	odd_types(part, state.id);
 	others_objects(part, state.id);
+	state_close(&state);
+	/* An id keeps the domain of a queue pair that it had. */
+	open_state(&state, "resolved");
 	extended(part, state.id);
 	twice(part, state.id);
 	state_close(&state);

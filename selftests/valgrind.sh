@@ -16,7 +16,7 @@ built=$here/../build/selftests
 
 tests=(a_leak_is_found an_invalid_read_is_found a_race_is_found
 	memcheck_ucmatose memcheck_rdma_server memcheck_mckey memcheck_endpoints
-	helgrind_ucmatose helgrind_rping)
+	memcheck_synchronous memcheck_errors helgrind_ucmatose helgrind_rping)
 
 # Whether a program ends while it waits on a channel.
 keeps_channel=''
@@ -52,12 +52,13 @@ pair_under() {
 	return $status
 }
 
-# test_under TOOL PROGRAM: all its tests, each of which is a process.
+# test_under TOOL PROGRAM [ARGUMENT...]: all its tests, each of which is a process.
 test_under() {
 	local status=0
 
 	under "$1"
-	"${tool[@]}" "--log-file=$work/report.%p" "$built/$2" > "$work/test" 2>&1 || status=1
+	shift
+	"${tool[@]}" "--log-file=$work/report.%p" "$built/$1" "${@:2}" > "$work/test" 2>&1 || status=1
 	[ $status -eq 0 ] || show test
 	judge_reports || status=1
 	return $status
@@ -126,6 +127,9 @@ memcheck_mckey() {
 		mckey -m 239.1.1.1 -b 192.0.2.1 -- mckey -m 239.1.1.1 -b 192.0.2.2 -s
 }
 memcheck_endpoints() { test_under memcheck lib_ep_test; }
+# Every call with every mistake.
+memcheck_errors() { test_under memcheck errno_table ours; }
+memcheck_synchronous() { test_under memcheck lib_sync_test; }
 
 helgrind_ucmatose() {
 	pair_under helgrind 7471 "return status 0" ucmatose -c 5 -- ucmatose -c 5 -s 192.0.2.1
