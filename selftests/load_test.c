@@ -34,9 +34,9 @@ FIXTURE(load) {
 };
 
 /*
- * How many messages the IB CM has sent again.  Each was lost, mostly because
- * the device's queue for such messages was full, or answered too late; it costs
- * its connection the four seconds until it is sent again.
+ * How many requests and replies the IB CM has sent again.  Each was lost, mostly
+ * because the device's queue for such messages was full, or answered too late; it
+ * costs its connection the four seconds until it is sent again.
  */
 static long messages_resent(void)
 {
@@ -45,7 +45,7 @@ static long messages_resent(void)
 	FILE *file;
 	size_t i;
 
-	if (glob("/sys/class/infiniband/*/ports/1/cm_tx_retries/*", 0, NULL,
+	if (glob("/sys/class/infiniband/*/ports/1/cm_tx_retries/re[qp]", 0, NULL,
 		 &files))
 		return -1;
 	for (i = 0; i < files.gl_pathc; i++) {
