@@ -98,7 +98,7 @@ verbs_come_before_rdma_cm() {
 	quietly modprobe -r rdma_ucmx $stock "$fabric_module" rdma_cm ib_uverbs || return
 	! loaded ib_uverbs && ! loaded rdma_cm && modprobe rdma_ucmx || return
 	order=$(awk '$1 == "rdma_cm" || $1 == "ib_uverbs" { print $1 }' /proc/modules)
-	say "the latest first: $order"
+	say "the latest first: ${order//$'\n'/, }"
 	[ "$order" = rdma_cm$'\n'ib_uverbs ] &&
 	modprobe -a "$fabric_module" $stock &&
 	quietly rdma link add "$device" type "$UCMX_FABRIC" netdev d0
