@@ -12,6 +12,7 @@
 modprobedir ?= /usr/local/lib/modprobe.d
 # As modules have it: kernel.release of Debian's 6.1 is something else.
 release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' $(KDIR)/include/generated/utsrelease.h)
+updates = $(INSTALL_MOD_PATH)/lib/modules/$(release)/updates
 sbin := PATH=$$PATH:/usr/sbin:/sbin
 # What "modules" has built.
 module ?= $(build)/module
@@ -32,8 +33,8 @@ install-module:
 
 .PHONY: modules_uninstall
 modules_uninstall: ## remove what "modules_install" installed, for KDIR
-	rm -f $(INSTALL_MOD_PATH)/lib/modules/$(release)/updates/rdma_ucmx.ko* \
-		$(INSTALL_MOD_PATH)$(modprobedir)/rdma_ucmx.conf
+	rm -f $(updates)/rdma_ucmx*.ko* $(INSTALL_MOD_PATH)$(modprobedir)/rdma_ucmx.conf
+	[ ! -d $(updates) ] || rmdir --ignore-fail-on-non-empty $(updates)
 	@if [ -z "$(INSTALL_MOD_PATH)" ]; then $(sbin); depmod $(release); fi
 
 dkms_module := rdma-ucmx/$(version)
