@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "fabric.h"
+#include "iwarp.h"
 #include "scene.h"
 
 static const char *fabric(void)
@@ -52,8 +53,10 @@ static pid_t start_removing(int nr)
 {
 	char *name = device(nr);
 	char *argv[] = { "rdma", "link", "del", name, NULL };
-	pid_t pid = start(argv);
+	pid_t pid;
 
+	iwarp_let_go();
+	pid = start(argv);
 	free(name);
 	return pid;
 }

@@ -95,9 +95,7 @@ TEST_F(handover, c16_child_announced_and_adopted)
 	EXPECT_FALSE(id_has_state(self->target, request.head.id,
 				  RDMA_UCMX_ID_UNCLAIMED));
 	test_ok(cmd_accept(self->target, request.head.id, 78, &param));
-	test_ok(event_expect(self->client, EV_CONNECT_RESPONSE, &ev));
-	test_ok(event_ack(self->client, &ev));
-	test_ok(cmd_accept(self->client, client, 0, NULL));
+	test_ok(client_confirm(self->client, client));
 	test_ok(event_expect(self->target, EV_ESTABLISHED, &ev));
 	/* Accepting does not rename what was adopted. */
 	EXPECT_EQ(77, ev.head.cookie);
@@ -177,7 +175,7 @@ static int serve(int sock)
 TEST_F(handover, c16_request_given_to_another_process)
 {
 	int socks[2], channel, status;
-	struct event request, ev;
+	struct event request;
 	__u32 client;
 	pid_t child;
 
@@ -192,9 +190,7 @@ TEST_F(handover, c16_request_given_to_another_process)
 	test_ok(request_read(self->source, self->client, &request, &client));
 	test_ok(announce(self->source, request.head.id, channel));
 	close(channel);
-	test_ok(event_expect(self->client, EV_CONNECT_RESPONSE, &ev));
-	test_ok(event_ack(self->client, &ev));
-	test_ok(cmd_accept(self->client, client, 0, NULL));
+	test_ok(client_confirm(self->client, client));
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
 	/* The process is gone, its channel with it, and so is the connection. */

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "iwarp.h"
 #include "scene.h"
 
 /* Say what failed, for a reader of the log, and pass it on. */
@@ -327,6 +328,7 @@ int channel_ids(int fd)
 /*
  * rdma_cm refuses a QP number that a connection of the same device has, or had
  * lately.  Other programs' QPs have small numbers, other tests another pid.
+ * With iWARP it must be a queue pair's.
  */
 struct rdma_ucmx_conn_param conn_param(void)
 {
@@ -339,7 +341,8 @@ struct rdma_ucmx_conn_param conn_param(void)
 		.valid = 1,
 	};
 
-	param.qp_num = ((unsigned int)getpid() * 4096 + next++) & 0xffffff;
+	param.qp_num = over_iwarp() ? iwarp_qp_num(0) :
+		((unsigned int)getpid() * 4096 + next++) & 0xffffff;
 	return param;
 }
 

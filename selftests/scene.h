@@ -9,6 +9,7 @@
 #ifndef SELFTESTS_SCENE_H
 #define SELFTESTS_SCENE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
@@ -108,6 +109,24 @@ int clients_connect(int fd, const char *ip, __u16 port, unsigned int n,
 int client_connect(int fd, const char *ip, __u16 port, __u32 *id);
 /* Accept the request of @ev on @fd; its child gets @cookie. */
 int child_accept(int fd, const struct event *ev, __u64 cookie);
+
+/*
+ * What a client is told of that was accepted.  With iWARP there is nothing left to
+ * confirm, and both sides have an established connection.
+ */
+#define EV_ANSWER (over_iwarp() ? EV_ESTABLISHED : EV_CONNECT_RESPONSE)
+/*
+ * Connect where nobody listens: one more event, but with iWARP, where that is an
+ * error of the command already.  There somebody writes an event.
+ */
+int connect_in_vain(int fd, __u32 id);
+#define EV_IN_VAIN (over_iwarp() ? EV_USER : EV_REJECTED)
+/* Path records of a route; iWARP has none. */
+#define NUM_PATHS (over_iwarp() ? 0U : 1U)
+/* Why a peer has rejected, if it says no more: IBTA 12.6.7.2, or what siw makes of it. */
+#define REJ_CONSUMER (over_iwarp() ? -ECONNRESET : 28)
+/* Read the answer, and confirm it where it has to be. */
+int client_confirm(int fd, __u32 id);
 
 /* A connection: both sides established, nothing pending or outstanding. */
 struct connection {

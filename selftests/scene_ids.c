@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fabric.h"
+#include "iwarp.h"
 #include "scene.h"
 
 static int failed(const char *what)
@@ -93,6 +95,13 @@ static int client_step(int fd)
 	}
 }
 
+/* An iWARP device has its own queue pairs. */
+static void set_qp(struct rdma_ucmx_conn_param *param, bool second_device)
+{
+	if (over_iwarp() && second_device)
+		param->qp_num = iwarp_qp_num(1);
+}
+
 /* All at once, so that a slow machine works on many. */
 int clients_connect(int fd, const char *ip, __u16 port, unsigned int n,
 		    __u32 *ids)
@@ -113,6 +122,7 @@ int clients_connect(int fd, const char *ip, __u16 port, unsigned int n,
 	}
 	for (i = 0; i < n; i++) {
 		param = conn_param_tagged(i);
+		set_qp(&param, !strcmp(ip, ADDR_SECOND));
 		if (cmd_connect(fd, ids[i], &param))
 			return failed("connect");
 	}
@@ -127,10 +137,31 @@ int client_connect(int fd, const char *ip, __u16 port, __u32 *id)
 int child_accept(int fd, const struct event *ev, __u64 cookie)
 {
 	struct rdma_ucmx_conn_param param = conn_param_tagged(conn_tag(&ev->conn));
+	__u16 port = addr_port(&ev->route.src_addr);
+	struct rdma_ucmx_addr second = addr(ADDR_SECOND, port);
 
+	set_qp(&param, !memcmp(&ev->route.src_addr, &second, sizeof(second)));
 	if (cmd_accept(fd, ev->head.id, cookie, &param))
 		return failed("accept");
 	return 0;
+}
+
+int client_confirm(int fd, __u32 id)
+{
+	if (event_take(fd, EV_ANSWER, id))
+		return -1;
+	return !over_iwarp() && cmd_accept(fd, id, 0, NULL) ? failed("confirm") : 0;
+}
+
+int connect_in_vain(int fd, __u32 id)
+{
+	struct rdma_ucmx_conn_param param = conn_param();
+
+	if (!cmd_connect(fd, id, &param))
+		return 0;
+	if (!over_iwarp() || errno != ECONNREFUSED)
+		return failed("connect");
+	return cmd_write_event(fd, id, EV_USER, 0, 0) ? failed("write event") : 0;
 }
 
 int connection_open(int server, int client, const char *ip,
@@ -149,9 +180,7 @@ int connection_open(int server, int client, const char *ip,
 	connection->child = ev.head.id;
 	if (child_accept(server, &ev, 0))
 		return -1;
-	if (event_take(client, EV_CONNECT_RESPONSE, connection->client))
+	if (client_confirm(client, connection->client))
 		return -1;
-	if (cmd_accept(client, connection->client, 0, NULL))
-		return failed("confirm");
 	return event_take(server, EV_ESTABLISHED, connection->child);
 }

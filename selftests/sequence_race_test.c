@@ -177,7 +177,7 @@ TEST_F(sequence, seq03_guessed_child_of_an_unread_request)
 	EXPECT_GT(listener + GUESSES, ev.head.id);
 	test_ok(event_ack(self->source, &ev));
 	test_ok(child_accept(self->source, &ev, 0));
-	test_ok(event_take(self->client, EV_CONNECT_RESPONSE, client));
+	test_ok(event_take(self->client, EV_ANSWER, client));
 }
 
 TEST_F(sequence, seq03_listener_moved_its_channel_closed_then_destroyed)
