@@ -48,7 +48,7 @@ FIXTURE_TEARDOWN(connect)
 	EXPECT_EQ(RDMA_PS_TCP, child->ps);				\
 	EXPECT_EQ(rdma_get_src_port(listener), rdma_get_src_port(child)); \
 	EXPECT_EQ(rdma_get_dst_port(id), rdma_get_src_port(child));	\
-	EXPECT_EQ(1, child->route.num_paths);				\
+	EXPECT_EQ(NUM_PATHS, child->route.num_paths);			\
 	test_ok(rdma_ack_cm_event(event));				\
 	test_ok(child_accept(child, 18));				\
 	test_ok(event_expect(self->client, RDMA_CM_EVENT_ESTABLISHED, &event)); \
@@ -98,7 +98,7 @@ TEST_F(connect, rejected)
 	test_ok(rdma_reject(child, reason, sizeof(reason)));
 	id_close(child);
 	test_ok(event_expect(self->client, RDMA_CM_EVENT_REJECTED, &event));
-	EXPECT_EQ(28, event->status);
+	EXPECT_EQ(REJ_CONSUMER, event->status);
 	EXPECT_EQ(0, memcmp(reason, event->param.conn.private_data, sizeof(reason)));
 	test_ok(rdma_ack_cm_event(event));
 	id_close(id);

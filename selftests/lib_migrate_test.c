@@ -106,7 +106,8 @@ TEST_F(migrate, queued_request_of_a_wildcard_listener)
 
 TEST_F(migrate, many_queued_requests)
 {
-	TEST_QUEUED(ADDR1, scaled(MAX_CLIENTS));
+	/* More than some thirty queue pairs the library for siw does not make. */
+	TEST_QUEUED(ADDR1, scaled(over_iwarp() ? MAX_CLIENTS / 2 : MAX_CLIENTS));
 }
 
 /* A connection, accepted on the source; its ESTABLISHED pending there. */

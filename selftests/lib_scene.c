@@ -36,6 +36,13 @@ unsigned int scaled(unsigned int n)
 	return divisor < 2 ? n : (n + divisor - 1) / divisor;
 }
 
+bool over_iwarp(void)
+{
+	const char *fabric = getenv("UCMX_FABRIC");
+
+	return fabric && !strcmp(fabric, "siw");
+}
+
 int patience_ms(void)
 {
 	const char *patience = getenv("UCMX_PATIENCE_MS");

@@ -11,6 +11,7 @@
 #ifndef SELFTESTS_LIB_SCENE_H
 #define SELFTESTS_LIB_SCENE_H
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,6 +31,13 @@ int patience_ms(void);
 
 /* Number @n, or fewer where UCMX_SCALE says "divide by". */
 unsigned int scaled(unsigned int n);
+
+/* Whether the machine was booted with iWARP for its fabric, instead of RoCE. */
+bool over_iwarp(void);
+/* Path records of a route; iWARP has none. */
+#define NUM_PATHS (over_iwarp() ? 0 : 1)
+/* Why a peer has rejected, if it says no more: IBTA 12.6.7.2, or what siw makes of it. */
+#define REJ_CONSUMER (over_iwarp() ? -ECONNRESET : 28)
 
 /* Whether there is an event, waited for with patience, or not at all. */
 bool event_comes(struct rdma_event_channel *channel);

@@ -116,7 +116,7 @@ TEST_F(sync, call_returns_when_its_event_is_there)
 	EXPECT_NE(NULL, id->verbs);
 	test_ok(rdma_resolve_route(id, 10000));
 	EXPECT_EQ(RDMA_CM_EVENT_ROUTE_RESOLVED, id->event->event);
-	EXPECT_EQ(1, id->route.num_paths);
+	EXPECT_EQ(NUM_PATHS, id->route.num_paths);
 	EXPECT_FALSE(event_there(id->channel));
 	test_ok(rdma_destroy_id(id));
 }
@@ -167,7 +167,7 @@ TEST_F(sync, refused_by_the_server)
 	test_err(ECONNREFUSED, client_request(id, 1));
 	ASSERT_NE(NULL, id->event);
 	EXPECT_EQ(RDMA_CM_EVENT_REJECTED, id->event->event);
-	EXPECT_EQ(28, id->event->status);
+	EXPECT_EQ(REJ_CONSUMER, id->event->status);
 	EXPECT_EQ(99, event_tag(id->event));
 	/* There will be no event for this. */
 	rdma_disconnect(id);
@@ -185,8 +185,11 @@ TEST_F(sync, nobody_listens)
 	id = client_open(self->port);
 	ASSERT_NE(NULL, id);
 	test_err(ECONNREFUSED, client_request(id, 1));
-	EXPECT_EQ(RDMA_CM_EVENT_REJECTED, id->event->event);
-	EXPECT_EQ(8, id->event->status);
+	/* With iWARP there is no TCP connection, and so no event either. */
+	if (!over_iwarp()) {
+		EXPECT_EQ(RDMA_CM_EVENT_REJECTED, id->event->event);
+		EXPECT_EQ(8, id->event->status);
+	}
 	id_close(id);
 }
 
@@ -246,8 +249,11 @@ TEST_F(sync, unconnected_ids)
 	struct sockaddr_in address = peer;
 	struct rdma_conn_param param = { .qp_num = 7 };
 	struct rdma_cm_id *listener, *id, *child;
-	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_event_channel *channel;
 
+	if (over_iwarp())
+		SKIP(return, "iWARP has no datagrams");
+	channel = rdma_create_event_channel();
 	address.sin_addr.s_addr = htonl(0xc0000201);
 	address.sin_port = 0;
 	test_ok(rdma_create_id(NULL, &listener, NULL, RDMA_PS_UDP));

@@ -80,7 +80,7 @@ TEST_F(foreign, id_is_complete)
 	/* From here on it is as any other. */
 	test_ok(rdma_resolve_route(self->id, 10000));
 	test_ok(event_take(self->channel, RDMA_CM_EVENT_ROUTE_RESOLVED));
-	ASSERT_LT(0, self->id->route.num_paths);
+	ASSERT_EQ(NUM_PATHS, self->id->route.num_paths);
 	test_ok(qp_create(self->id));
 	id_close(self->id);
 	ASSERT_EQ(0, channel_ids(self->channel));
@@ -99,8 +99,9 @@ TEST_F(foreign, paths_are_there)
 	test_ok(ioctl(self->channel->fd, RDMA_UCMX_RESOLVE_ROUTE, &command));
 	test_ok(events_read(self->channel, &event, 1));
 	test_ok(rdmax_adopt_id(event, NULL, &self->id));
-	ASSERT_EQ(1, self->id->route.num_paths);
-	ASSERT_NE(0, self->id->route.path_rec[0].mtu);
+	ASSERT_EQ(NUM_PATHS, self->id->route.num_paths);
+	if (NUM_PATHS)
+		ASSERT_NE(0, self->id->route.path_rec[0].mtu);
 	ASSERT_EQ(1, rdmax_ack_cm_events(&event, 1));
 	test_ok(rdma_ack_cm_event(self->event));
 	test_ok(rdma_destroy_id(self->id));
@@ -312,6 +313,10 @@ TEST_F(foreign, device_is_gone)
 	struct rdma_cm_event *removal;
 	struct rdma_cm_id *again;
 
+	if (over_iwarp()) {
+		test_ok(rdma_ack_cm_event(self->event));
+		SKIP(return, "siw goes only when nobody has it open");
+	}
 	test_ok(device_remove());
 	test_ok(events_read(self->channel, &removal, 1));
 	ASSERT_EQ(RDMA_CM_EVENT_DEVICE_REMOVAL, removal->event);

@@ -154,7 +154,7 @@ static void serve(struct rdma_event_channel *channel, int socket)
 
 	must(id->verbs && id->pd && id->port_num == 1);
 	must(id->ps == RDMA_PS_TCP && id->qp_type == IBV_QPT_RC);
-	must(id->route.num_paths == 1);
+	must(id->route.num_paths == NUM_PATHS);
 	must(rdma_get_local_addr(id)->sa_family == AF_INET);
 	must(!child_accept(id, 8));
 	must(!event_expect(channel, RDMA_CM_EVENT_ESTABLISHED, &event));
