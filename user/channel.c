@@ -127,6 +127,7 @@ void cmx_channel_put(struct cmx_channel *channel)
 
 	if (!channel || atomic_fetch_sub(&channel->refs, 1) != 1)
 		return;
+	free(atomic_load(&channel->unused));
 	/* A reader that was under way may have left another one. */
 	spare = atomic_load(&channel->spare);
 	if (spare)

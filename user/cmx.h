@@ -54,6 +54,7 @@ struct cmx_slot;
  * @fd: the same descriptor as in @channel, out of the user's reach
  * @self: its own address, as long as it is a channel of this library
  * @spare: an id allocated for the next connection request, or NULL
+ * @unused: memory for the next event, or NULL
  * @refs: who may look at this memory: ids, and the users with one in all
  * @users: who may use @fd: the user and calls; the last one closes it
  * @adopt_lock: whoever adopts an id holds it
@@ -63,6 +64,7 @@ struct cmx_channel {
 	int fd;
 	struct cmx_channel *self;
 	struct cmx_id *_Atomic spare;
+	struct cmx_event *_Atomic unused;
 	_Atomic unsigned int refs;
 	_Atomic unsigned int users;
 	pthread_mutex_t adopt_lock;
@@ -88,7 +90,7 @@ struct cmx_endpoint {
  * @slot: its place in the table, holds the reference count
  * @cookie: names @slot and this use of it
  * @handle: the kernel's name of it, 0 before it has one
- * @lock: protects the next ten and what changes in @id while it is shared
+ * @lock: protects the next eleven and what changes in @id while it is shared
  * @moved: signalled when @version changes
  * @channel: with a reference, as far as is known the channel that owns it
  * @own_channel: the channel that it has for itself in synchronous mode, or NULL
@@ -98,6 +100,7 @@ struct cmx_endpoint {
  * @moves: migrations that are in the kernel, in the order they went there
  * @owners: counts how often it was found out who owns it
  * @version: counts changes of @channel and @moves
+ * @waiting: threads that wait for @moved
  * @device: device that @id.verbs belongs to, or NULL
  * @qp_lock: protects @id.qp against being destroyed while it is modified
  * @local_ece: ECE options to offer or to answer with
@@ -125,6 +128,7 @@ struct cmx_id {
 	struct cmx_move *moves;
 	unsigned int owners;
 	unsigned int version;
+	unsigned int waiting;
 	struct cmx_device *device;
 
 	pthread_mutex_t qp_lock;
@@ -298,19 +302,22 @@ struct cmx_walk {
  * @target: where the id goes
  * @next: the migration of the same id that came later
  * @owners: of the id when this began
+ * @synchronous: whether the id was in synchronous mode when this ended
  */
 struct cmx_move {
 	struct cmx_channel *target;
 	struct cmx_move *next;
 	unsigned int owners;
+	bool synchronous;
 };
 
 struct cmx_channel *cmx_walk_next(struct cmx_walk *walk);
 int cmx_walk_error(const struct cmx_walk *walk);
 int cmx_id_command(struct cmx_id *id, unsigned long request, void *argument);
-void cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move);
+struct cmx_channel *cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move);
 void cmx_move_end(struct cmx_walk *walk, struct cmx_move *move, bool done);
-void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel);
+void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel,
+		    const struct rdma_ucmx_route *route);
 
 /* destroy.c */
 bool cmx_is_time(const struct timespec *time);
@@ -318,7 +325,7 @@ uint64_t cmx_deadline(const struct timespec *deadline);
 
 /* migrate.c */
 int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
-		struct rdma_ucmx_migrate_id *command);
+		struct rdma_ucmx_migrate_id *command, bool *synchronous);
 
 /* deliver.c */
 /**
@@ -403,6 +410,7 @@ void cmx_record_params(const struct cmx_record *record,
 		       struct cmx_event *event);
 void cmx_record_ah_attr(const struct rdma_ucmx_ah_attr *source,
 			struct ibv_ah_attr *attr);
+void cmx_record_put_route(struct cmx_id *id, const struct rdma_ucmx_route *route);
 int cmx_record_apply_route(struct cmx_id *id,
 			   const struct rdma_ucmx_route *route);
 int cmx_record_apply_paths(struct cmx_id *id,
@@ -413,7 +421,7 @@ int cmx_addr_query(struct cmx_id *id);
 socklen_t cmx_addr_length(const struct sockaddr *address);
 
 /* device.c */
-int cmx_device_attach(struct cmx_id *id, __be64 guid, uint32_t index);
+int cmx_device_attach(struct cmx_id *id, const struct rdma_ucmx_route *route);
 void cmx_device_detach(struct cmx_id *id);
 void cmx_device_gone(struct cmx_id *id);
 void cmx_devices_hold(void);

@@ -86,14 +86,14 @@ static void fail_as(struct cmx_event *event, enum rdma_cm_event_type type)
 static void got_addr_resolved(struct cmx_event *event,
 			      const struct cmx_record *record)
 {
-	if (cmx_record_apply_route(event->id, record->route))
+	if (record->route && cmx_device_attach(event->id, record->route))
 		fail_as(event, RDMA_CM_EVENT_ADDR_ERROR);
 }
 
 static void got_route_resolved(struct cmx_event *event,
 			       const struct cmx_record *record)
 {
-	if (cmx_record_apply_route(event->id, record->route) ||
+	if ((record->route && cmx_device_attach(event->id, record->route)) ||
 	    cmx_record_apply_paths(event->id, record->paths,
 				   record->head->num_paths))
 		fail_as(event, RDMA_CM_EVENT_ROUTE_ERROR);
@@ -117,12 +117,18 @@ static void got_connect_response(struct cmx_event *event,
 	}
 }
 
+/* Attaching a queue pair may be a cancellation point of libibverbs. */
 static void got_join(struct cmx_event *event, const struct cmx_record *record)
 {
+	int state;
+
 	cmx_group_context(event, record->head->group);
-	if (event->event.event == RDMA_CM_EVENT_MULTICAST_JOIN &&
-	    cmx_group_joined(event))
+	if (event->event.event != RDMA_CM_EVENT_MULTICAST_JOIN)
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (cmx_group_joined(event))
 		fail_as(event, RDMA_CM_EVENT_MULTICAST_ERROR);
+	pthread_setcancelstate(state, NULL);
 }
 
 /* What rdma_resolve_addrinfo() left for the reader. */
@@ -189,8 +195,12 @@ static int setup_child(struct cmx_id *child, struct cmx_delivery *delivery,
 		child->initiator_depth = record->conn->initiator_depth;
 		child->responder_resources = record->conn->responder_resources;
 	}
-	if (cmx_record_apply_route(child, record->route) ||
-	    cmx_record_apply_paths(child, record->paths, head->num_paths))
+	if (record->route) {
+		cmx_record_put_route(child, record->route);
+		if (cmx_device_attach(child, record->route))
+			return -1;
+	}
+	if (cmx_record_apply_paths(child, record->paths, head->num_paths))
 		return -1;
 	if (!cmx_sync_is(delivery->event->id))
 		return 0;
@@ -264,6 +274,14 @@ static struct cmx_id *find_owner(const struct cmx_delivery *delivery,
 	return seen;
 }
 
+/* What an event tells of its id's addresses, if they are new. */
+static const struct rdma_ucmx_route *news(const struct cmx_record *record)
+{
+	return record->head->event == RDMA_CM_EVENT_ADDR_RESOLVED ||
+	       record->head->event == RDMA_CM_EVENT_ROUTE_RESOLVED ?
+		       record->route : NULL;
+}
+
 static int deliver_any(struct cmx_delivery *delivery,
 		       const struct cmx_record *record)
 {
@@ -277,8 +295,8 @@ static int deliver_any(struct cmx_delivery *delivery,
 		cmx_ignore(delivery->channel->fd, record);
 		return CMX_PASSED_OVER;
 	}
-	if (id != delivery->seen)
-		cmx_id_seen_on(id, delivery->channel);
+	if (id != delivery->seen || news(record))
+		cmx_id_seen_on(id, delivery->channel, news(record));
 	delivery->seen = id;
 	delivery->event->id = id;
 	set_event(delivery, record);

@@ -165,6 +165,37 @@ static int get_device(struct cmx_device *device)
 	return 0;
 }
 
+static void set_device(struct cmx_id *id, struct cmx_device *device)
+{
+	if (id->device)
+		put_device(id->device);
+	id->device = device;
+	id->id.verbs = device->verbs;
+	id->id.pd = device->pd;
+}
+
+/* The usual case, in which libibverbs is not called: cancelling may stay on. */
+static bool attach_open(struct cmx_id *id, __be64 guid, int index)
+{
+	struct cmx_device *device;
+	bool done = false;
+
+	pthread_mutex_lock(&device_lock);
+	device = id->device;
+	if (device && is_device(device, guid, index)) {
+		done = true;
+	} else if (!device) {
+		device = find_device(guid, index);
+		done = device && device->pd;
+	}
+	if (done && !id->device) {
+		device->ids++;
+		set_device(id, device);
+	}
+	pthread_mutex_unlock(&device_lock);
+	return done;
+}
+
 static int attach(struct cmx_id *id, __be64 guid, int index)
 {
 	struct cmx_device *device = id->device;
@@ -176,27 +207,24 @@ static int attach(struct cmx_id *id, __be64 guid, int index)
 		device = search_device(guid, index);
 	if (!device || get_device(device))
 		return -1;
-	if (id->device)
-		put_device(id->device);
-	id->device = device;
-	id->id.verbs = device->verbs;
-	id->id.pd = device->pd;
+	set_device(id, device);
 	return 0;
 }
 
 /**
  * cmx_device_attach - give an id its verbs context and protection domain
  * @id: the id
- * @guid: node GUID, 0 for no device
- * @index: index of the device
+ * @route: says which device; a GUID of 0 is none
  *
  * errno: ENODEV (it is not there), and what opening it says.
  */
-int cmx_device_attach(struct cmx_id *id, __be64 guid, uint32_t index)
+int cmx_device_attach(struct cmx_id *id, const struct rdma_ucmx_route *route)
 {
+	const __be64 guid = route->node_guid;
+	const int index = route->ibdev_index;
 	int ret, state;
 
-	if (!guid)
+	if (!guid || attach_open(id, guid, index))
 		return 0;
 	state = lock_devices();
 	ret = attach(id, guid, index);

@@ -4,7 +4,8 @@
  *
  * One read(2) brings one event.  All memory is there before the read, so that
  * an event that was read is not lost for want of it.  The read is the only
- * cancellation point, and nothing is locked during it.  A thread may be
+ * cancellation point: what else may be one is called with cancelling off, where
+ * that is done.  Nothing is locked during the read.  A thread may be
  * cancelled after the kernel gave it an event but before read(2) returns; the
  * cleanup handler finds it in the buffer.
  */
@@ -48,14 +49,35 @@ void cmx_event_clear(struct cmx_event *event)
 	memset(event, 0, offsetof(struct cmx_event, stranger));
 }
 
-static int reader_begin(struct cmx_reader *reader, struct cmx_channel *channel)
+/* Memory that was used before, or NULL. */
+static struct cmx_event *event_reuse(struct cmx_channel *channel)
+{
+	struct cmx_event *event = atomic_exchange(&channel->unused, NULL);
+
+	if (event)
+		cmx_event_clear(event);
+	return event;
+}
+
+/* Free what refers to nothing any more, or keep it for the next event. */
+static void event_drop(struct cmx_event *event, struct cmx_channel *channel)
+{
+	struct cmx_event *none = NULL;
+
+	if (!atomic_compare_exchange_strong(&channel->unused, &none, event))
+		free(event);
+}
+
+static int reader_begin(struct cmx_reader *reader, struct cmx_channel *channel,
+			struct cmx_channel *own_channel)
 {
 	struct cmx_delivery *delivery = &reader->delivery;
 
+	*delivery = (struct cmx_delivery){ .own_channel = own_channel };
 	if (!cmx_channel_use(channel))
 		return cmx_error(EBADF);
 	delivery->channel = channel;
-	delivery->event = cmx_event_alloc();
+	delivery->event = event_reuse(channel) ?: cmx_event_alloc();
 	delivery->spare = atomic_exchange(&channel->spare, NULL);
 	return delivery->event ? 0 : -1;
 }
@@ -69,7 +91,8 @@ static void reader_end(struct cmx_reader *reader)
 	    !atomic_compare_exchange_strong(&delivery->channel->spare, &none,
 					    delivery->spare))
 		cmx_id_put(delivery->spare);
-	free(delivery->event);
+	if (delivery->event)
+		event_drop(delivery->event, delivery->channel);
 	cmx_sync_close(delivery->own_channel);
 	if (delivery->channel)
 		cmx_channel_unuse(delivery->channel);
@@ -86,23 +109,21 @@ static void reader_cancelled(void *argument)
 	reader_end(reader);
 }
 
-static ssize_t reader_read(struct cmx_reader *reader, int cancel_state)
+static ssize_t reader_read(struct cmx_reader *reader)
 {
 	ssize_t count;
 
 	/* No record yet, whatever was in the buffer before. */
 	memset(reader->buffer, 0, sizeof(struct rdma_ucmx_event));
 	pthread_cleanup_push(reader_cancelled, reader);
-	pthread_setcancelstate(cancel_state, NULL);
 	count = cmx_sys_read(reader->delivery.channel->fd, reader->buffer,
 			     sizeof(reader->buffer));
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 	pthread_cleanup_pop(0);
 	return count;
 }
 
 /* Read one record and deliver it: as cmx_deliver(), or -1. */
-static int reader_next(struct cmx_reader *reader, int cancel_state)
+static int reader_next(struct cmx_reader *reader)
 {
 	struct cmx_delivery *delivery = &reader->delivery;
 	struct cmx_record record;
@@ -112,7 +133,7 @@ static int reader_next(struct cmx_reader *reader, int cancel_state)
 		delivery->spare = cmx_id_alloc();
 	if (!delivery->spare)
 		return -1;
-	count = reader_read(reader, cancel_state);
+	count = reader_read(reader);
 	if (count < 0 || cmx_record_parse(reader->buffer, count, &record))
 		return -1;
 	return cmx_deliver(delivery, &record);
@@ -130,21 +151,18 @@ static int reader_next(struct cmx_reader *reader, int cancel_state)
 int cmx_event_get(struct cmx_channel *channel, struct cmx_channel *own_channel,
 		  struct rdma_cm_event **event)
 {
-	struct cmx_reader reader = { .delivery.own_channel = own_channel };
+	struct cmx_reader reader;
 	int ret = CMX_PASSED_OVER;
-	int state;
 
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (reader_begin(&reader, channel))
+	if (reader_begin(&reader, channel, own_channel))
 		ret = -1;
 	while (ret == CMX_PASSED_OVER)
-		ret = reader_next(&reader, state);
+		ret = reader_next(&reader);
 	if (ret == CMX_DELIVERED) {
 		*event = &reader.delivery.event->event;
 		reader.delivery.event = NULL;
 	}
 	reader_end(&reader);
-	pthread_setcancelstate(state, NULL);
 	return ret;
 }
 
@@ -188,17 +206,28 @@ void cmx_event_release(struct cmx_event *event)
  */
 void cmx_event_free(struct cmx_event *event)
 {
+	struct cmx_channel *channel = cmx_channel_get(event->channel);
+
 	cmx_event_release(event);
-	free(event);
+	event_drop(event, channel);
+	cmx_channel_put(channel);
 }
 
-/* On the channel where it was read; no other could own the id meanwhile. */
-static void settle_strange(const struct cmx_event *event)
+/*
+ * On the channel where it was read, which has the id while the event is not
+ * acknowledged, unless the id or the channel has ended.
+ */
+static bool settle_there(const struct cmx_event *event,
+			 struct rdma_ucmx_ack_events *command)
 {
+	int taken;
+
 	if (!cmx_channel_use(event->channel))
-		return;
-	cmx_sys_ack(event->channel->fd, event->handle, event->seq);
+		return false;
+	taken = cmx_sys_command(event->channel->fd, RDMA_UCMX_ACK_EVENTS,
+				command);
 	cmx_channel_unuse(event->channel);
+	return taken > 0;
 }
 
 /**
@@ -217,10 +246,8 @@ void cmx_event_settle(struct cmx_event *event)
 		.acks = (uintptr_t)&ack,
 	};
 
-	if (event->seq && event->id)
+	if (event->seq && !settle_there(event, &command) && event->id)
 		cmx_id_command(event->id, RDMA_UCMX_ACK_EVENTS, &command);
-	else if (event->seq)
-		settle_strange(event);
 	event->seq = 0;
 }
 

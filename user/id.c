@@ -19,17 +19,20 @@
  */
 struct cmx_id *cmx_id_alloc(void)
 {
-	struct cmx_id *id = calloc(1, sizeof(*id));
+	/* Not calloc(), which does without what free() keeps for malloc(). */
+	struct cmx_id *id = malloc(sizeof(*id));
 
 	if (!id)
 		return NULL;
+	*id = (struct cmx_id){
+		.lock = PTHREAD_MUTEX_INITIALIZER,
+		.qp_lock = PTHREAD_MUTEX_INITIALIZER,
+		.moved = PTHREAD_COND_INITIALIZER,
+	};
 	if (cmx_table_add(id)) {
 		free(id);
 		return NULL;
 	}
-	pthread_mutex_init(&id->lock, NULL);
-	pthread_mutex_init(&id->qp_lock, NULL);
-	pthread_cond_init(&id->moved, NULL);
 	return id;
 }
 

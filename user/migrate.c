@@ -12,9 +12,10 @@
  * @id: the id; the caller has a reference, or nobody else knows it
  * @target: where it goes; the caller uses it, or it is nobody else's
  * @command: complete but for the id and the target
+ * @synchronous: after a success, whether the id was in synchronous mode
  */
 int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
-		struct rdma_ucmx_migrate_id *command)
+		struct rdma_ucmx_migrate_id *command, bool *synchronous)
 {
 	struct cmx_move move = { .target = target };
 	struct cmx_walk walk = { .id = id };
@@ -24,11 +25,10 @@ int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
 	command->id = atomic_load(&id->handle);
 	command->target_fd = target->fd;
 	for (;;) {
-		source = cmx_walk_next(&walk);
+		source = cmx_move_begin(&walk, &move);
 		if (!source)
 			return cmx_walk_error(&walk);
 		source_fd = source->fd;
-		cmx_move_begin(&walk, &move);
 		ret = cmx_sys_command(source->fd, RDMA_UCMX_MIGRATE_ID,
 				      command);
 		saved = errno;
@@ -38,6 +38,7 @@ int cmx_id_move(struct cmx_id *id, struct cmx_channel *target,
 		if (!ret || errno != ENOENT)
 			break;
 	}
+	*synchronous = move.synchronous;
 	if (cmx_debugging())
 		cmx_debug_migration(id, source_fd, target->fd, ret);
 	return ret;
@@ -66,9 +67,9 @@ static struct cmx_channel *target_begin(struct cmx_id *id,
 }
 
 static void target_end(struct cmx_id *id, struct cmx_channel *target, bool sync,
-		       int ret)
+		       bool was_sync, int ret)
 {
-	if (!ret)
+	if (!ret && (sync || was_sync))
 		cmx_sync_switch(id, target, sync);
 	if (!sync)
 		cmx_channel_unuse(target);
@@ -80,14 +81,15 @@ static int migrate(struct cmx_id *id, struct rdma_event_channel *channel,
 		   struct rdma_ucmx_migrate_id *command)
 {
 	struct cmx_channel *target;
+	bool was_sync = false;
 	int ret;
 
 	target = target_begin(id, channel);
 	if (!target)
 		return -1;
 	cmx_id_get(id);
-	ret = cmx_id_move(id, target, command);
-	target_end(id, target, !channel, ret);
+	ret = cmx_id_move(id, target, command, &was_sync);
+	target_end(id, target, !channel, was_sync, ret);
 	cmx_id_put(id);
 	return ret;
 }

@@ -53,9 +53,34 @@ static void wait_for_change(struct cmx_id *id, unsigned int version)
 	int state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	id->waiting++;
 	while (id->moves && id->version == version)
 		pthread_cond_wait(&id->moved, &id->lock);
+	id->waiting--;
 	pthread_setcancelstate(state, NULL);
+}
+
+/* Called with id->lock held. */
+static struct cmx_channel *next_channel(struct cmx_walk *walk)
+{
+	struct cmx_id *id = walk->id;
+	struct cmx_channel *channel;
+
+	for (;;) {
+		if (!walk->started || walk->version != id->version) {
+			walk->started = true;
+			walk->closed = false;
+			walk->version = id->version;
+			walk->next = 0;
+		}
+		channel = candidate(id, walk->next++);
+		if (channel ? cmx_channel_use(channel) : !id->moves)
+			return channel;
+		if (channel)
+			walk->closed = true;
+		else
+			wait_for_change(id, walk->version);
+	}
 }
 
 /**
@@ -67,26 +92,11 @@ static void wait_for_change(struct cmx_id *id, unsigned int version)
  */
 struct cmx_channel *cmx_walk_next(struct cmx_walk *walk)
 {
-	struct cmx_id *id = walk->id;
 	struct cmx_channel *channel;
 
-	pthread_mutex_lock(&id->lock);
-	for (;;) {
-		if (!walk->started || walk->version != id->version) {
-			walk->started = true;
-			walk->closed = false;
-			walk->version = id->version;
-			walk->next = 0;
-		}
-		channel = candidate(id, walk->next++);
-		if (channel ? cmx_channel_use(channel) : !id->moves)
-			break;
-		if (channel)
-			walk->closed = true;
-		else
-			wait_for_change(id, walk->version);
-	}
-	pthread_mutex_unlock(&id->lock);
+	pthread_mutex_lock(&walk->id->lock);
+	channel = next_channel(walk);
+	pthread_mutex_unlock(&walk->id->lock);
 	return channel;
 }
 
@@ -167,28 +177,36 @@ static void changed(struct cmx_id *id, struct cmx_walk *walk)
 	id->version++;
 	if (current)
 		walk->version = id->version;
-	pthread_cond_broadcast(&id->moved);
+	if (id->waiting)
+		pthread_cond_broadcast(&id->moved);
 }
 
 /**
- * cmx_move_begin - announce a migration, before its system call
- * @walk: the search that found where to issue it
+ * cmx_move_begin - find where to issue a migration, and announce it
+ * @walk: the search, as with cmx_walk_next()
  * @move: the migration, with its target set; stays in use until
  *        cmx_move_end()
+ *
+ * Returns as cmx_walk_next(); without a channel nothing was announced.
  */
-void cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move)
+struct cmx_channel *cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move)
 {
 	struct cmx_id *id = walk->id;
 	struct cmx_move **last = &id->moves;
+	struct cmx_channel *channel;
 
 	pthread_mutex_lock(&id->lock);
-	while (*last)
-		last = &(*last)->next;
-	*last = move;
-	move->next = NULL;
-	move->owners = id->owners;
-	changed(id, walk);
+	channel = next_channel(walk);
+	if (channel) {
+		while (*last)
+			last = &(*last)->next;
+		*last = move;
+		move->next = NULL;
+		move->owners = id->owners;
+		changed(id, walk);
+	}
 	pthread_mutex_unlock(&id->lock);
+	return channel;
 }
 
 /*
@@ -228,26 +246,33 @@ void cmx_move_end(struct cmx_walk *walk, struct cmx_move *move, bool done)
 	if (done && (move->owners == id->owners ||
 		     cmx_sys_owns(move->target->fd, atomic_load(&id->handle))))
 		old = set_owner(id, move->target);
+	move->synchronous = id->own_channel;
 	changed(id, walk);
 	pthread_mutex_unlock(&id->lock);
-	cmx_channel_put(old);
+	if (old)
+		cmx_channel_put(old);
 }
 
 /**
  * cmx_id_seen_on - note where an event of an id was read
  * @id: the id
  * @channel: the channel
+ * @route: what the event says of the id's addresses, or NULL
  *
  * To be called while the event is unacknowledged.
  */
-void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel)
+void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel,
+		    const struct rdma_ucmx_route *route)
 {
 	struct cmx_channel *old;
 
 	pthread_mutex_lock(&id->lock);
+	if (route)
+		cmx_record_put_route(id, route);
 	old = set_owner(id, channel);
 	if (old)
 		changed(id, NULL);
 	pthread_mutex_unlock(&id->lock);
-	cmx_channel_put(old);
+	if (old)
+		cmx_channel_put(old);
 }

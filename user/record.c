@@ -35,7 +35,7 @@ int cmx_record_parse(const void *buffer, size_t size, struct cmx_record *record)
 	const struct rdma_ucmx_event *head = buffer;
 	size_t offset = sizeof(*head);
 
-	memset(record, 0, sizeof(*record));
+	*record = (struct cmx_record){ 0 };
 	if (size < sizeof(*head) || head->size < sizeof(*head) ||
 	    head->size > size)
 		return cmx_error(EPROTO);
@@ -151,15 +151,33 @@ void cmx_record_ah_attr(const struct rdma_ucmx_ah_attr *source,
 	attr->port_num = source->port_num;
 }
 
+/* No address is longer, so there is nothing behind it. */
 static void apply_address(const struct rdma_ucmx_addr *source,
 			  struct sockaddr_storage *address)
 {
 	_Static_assert(sizeof(*source) <= sizeof(*address), "address too long");
 
-	if (!source->family)
-		return;
-	memset(address, 0, sizeof(*address));
-	memcpy(address, source, sizeof(*source));
+	if (source->family)
+		memcpy(address, source, sizeof(*source));
+}
+
+/**
+ * cmx_record_put_route - put addresses into an id
+ * @id: the id, with its lock held, or nobody else knows it
+ * @route: what the kernel says
+ *
+ * What remains to be done is cmx_device_attach().
+ */
+void cmx_record_put_route(struct cmx_id *id, const struct rdma_ucmx_route *route)
+{
+	struct rdma_addr *addr = &id->id.route.addr;
+
+	apply_address(&route->src_addr, &addr->src_storage);
+	apply_address(&route->dst_addr, &addr->dst_storage);
+	memcpy(&addr->addr.ibaddr.sgid, route->sgid, sizeof(route->sgid));
+	memcpy(&addr->addr.ibaddr.dgid, route->dgid, sizeof(route->dgid));
+	addr->addr.ibaddr.pkey = route->pkey;
+	id->id.port_num = route->port_num;
 }
 
 /**
@@ -172,19 +190,12 @@ static void apply_address(const struct rdma_ucmx_addr *source,
 int cmx_record_apply_route(struct cmx_id *id,
 			   const struct rdma_ucmx_route *route)
 {
-	struct rdma_addr *addr = &id->id.route.addr;
-
 	if (!route)
 		return 0;
 	pthread_mutex_lock(&id->lock);
-	apply_address(&route->src_addr, &addr->src_storage);
-	apply_address(&route->dst_addr, &addr->dst_storage);
-	memcpy(&addr->addr.ibaddr.sgid, route->sgid, sizeof(route->sgid));
-	memcpy(&addr->addr.ibaddr.dgid, route->dgid, sizeof(route->dgid));
-	addr->addr.ibaddr.pkey = route->pkey;
-	id->id.port_num = route->port_num;
+	cmx_record_put_route(id, route);
 	pthread_mutex_unlock(&id->lock);
-	return cmx_device_attach(id, route->node_guid, route->ibdev_index);
+	return cmx_device_attach(id, route);
 }
 
 static void convert_path(const struct rdma_ucmx_path *source,

@@ -204,10 +204,11 @@ int cmx_sync_adopt(struct cmx_id *child, struct cmx_channel *own_channel)
 {
 	struct cmx_channel *channel = own_channel ?: cmx_sync_open();
 	struct rdma_ucmx_migrate_id command = { .size = sizeof(command) };
+	bool was_sync = false;
 
 	if (!channel)
 		return -1;
-	if (cmx_id_move(child, channel, &command)) {
+	if (cmx_id_move(child, channel, &command, &was_sync)) {
 		if (!own_channel)
 			cmx_sync_close(channel);
 		return -1;

@@ -139,7 +139,8 @@ TEST_F(owner, result_that_is_the_latest_all_the_same)
 TEST_F(owner, event_is_read_before_the_result)
 {
 	move_until(&self->mover, FAKE_COMMITTED, self->id, self->channel[1]);
-	cmx_id_seen_on(cmx_id_of(self->id), cmx_channel_of(self->channel[1]));
+	cmx_id_seen_on(cmx_id_of(self->id), cmx_channel_of(self->channel[1]),
+		       NULL);
 	EXPECT_TRUE(is_on(self->id, self->channel[1]));
 	move_end(&self->mover);
 	EXPECT_TRUE(is_on(self->id, self->channel[1]));
@@ -148,7 +149,8 @@ TEST_F(owner, event_is_read_before_the_result)
 TEST_F(owner, event_is_read_before_the_migration)
 {
 	move_until(&self->mover, FAKE_DRAIN, self->id, self->channel[1]);
-	cmx_id_seen_on(cmx_id_of(self->id), cmx_channel_of(self->channel[0]));
+	cmx_id_seen_on(cmx_id_of(self->id), cmx_channel_of(self->channel[0]),
+		       NULL);
 	move_end(&self->mover);
 	EXPECT_TRUE(is_on(self->id, self->channel[1]));
 }
