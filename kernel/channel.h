@@ -39,7 +39,7 @@ struct ucmx_user;
  * @n_outstanding: events on @taken (@lock)
  * @n_waiters: calls that wait for acknowledgements of such events, or for the
  *	       end of an id (@lock)
- * @contended: a non-blocking reader was turned away by @read_mutex (@lock)
+ * @contended: a non-blocking reader was turned away by @read_mutex
  * @closed: the file is gone, no id can come any more (@lock)
  * @shut_down: readers are turned away (@lock)
  * @read_mutex: held over taking an event and copying it out, so that an event

@@ -38,6 +38,15 @@ static void ucmx_cm_release(struct ucmx_id *id)
 	cm->cm_id = NULL;
 }
 
+/*
+ * With nobody to talk to, all that rdma_destroy_id() may have to wait for is a
+ * callback; no message has to be answered, sent or given up.
+ */
+static bool ucmx_cm_waits_for_nobody(struct ucmx_id *id)
+{
+	return !container_of(id, struct ucmx_cm, id)->talks;
+}
+
 static void ucmx_cm_free(struct ucmx_id *id)
 {
 	struct ucmx_cm *cm = container_of(id, struct ucmx_cm, id);
@@ -63,6 +72,7 @@ static void ucmx_cm_describe(struct ucmx_id *id, struct ucmx_event *event)
 
 static const struct ucmx_id_ops ucmx_cm_ops = {
 	.release = ucmx_cm_release,
+	.waits_for_nobody = ucmx_cm_waits_for_nobody,
 	.describe = ucmx_cm_describe,
 	.free = ucmx_cm_free,
 };
@@ -102,6 +112,7 @@ static int ucmx_cm_request(struct ucmx_id *listener, struct rdma_cm_id *cm_id,
 		return PTR_ERR(child);
 	ucmx_cm_set(child, cm_id);
 	child->answerable = true;
+	child->talks = true;
 	err = ucmx_cm_make_room_unseen(child, UCMX_GFP_REQUEST);
 	if (err)
 		goto abort;

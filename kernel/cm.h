@@ -22,6 +22,8 @@
  * @cm_id: set before the id is seen, and valid for who has it by ucmx_cm_begin()
  *	   and in callbacks
  * @answerable: there is a request or a response to accept or reject
+ * @talks: it may have messages under way to a peer, or requests to a subnet
+ *	   manager (the id's command mutex, or nobody has seen the id yet)
  * @port_space: port space
  * @qp_type: type of queue pair
  * @options: values of options at level ID (the id's command mutex)
@@ -32,6 +34,7 @@ struct ucmx_cm {
 	struct ucmx_id id;
 	struct rdma_cm_id *cm_id;
 	bool answerable;
+	bool talks;
 	u16 port_space;
 	u8 qp_type;
 	int options[UCMX_OPTIONS];

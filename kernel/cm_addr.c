@@ -103,8 +103,8 @@ int ucmx_get_addr(struct sockaddr_storage *dst,
 {
 	size_t size = 0;
 
-	memset(dst, 0, sizeof(*dst));
 	memcpy(dst, src, sizeof(*src));
+	memset((void *)dst + sizeof(*src), 0, sizeof(*dst) - sizeof(*src));
 	if (dst->ss_family || !may_be_none) {
 		size = rdma_addr_size((struct sockaddr *)dst);
 		if (!size)
@@ -158,7 +158,7 @@ int ucmx_cmd_bind_addr(struct ucmx_cmd *cmd)
 int ucmx_cmd_resolve_addr(struct ucmx_cmd *cmd)
 {
 	struct rdma_ucmx_resolve_addr *arg = cmd->arg;
-	struct sockaddr_storage src, dst;
+	struct sockaddr_storage src __uninitialized, dst __uninitialized;
 	struct ucmx_cm *cm;
 	int err;
 
@@ -211,6 +211,7 @@ int ucmx_cmd_resolve_route(struct ucmx_cmd *cmd)
 		err = ucmx_cm_make_room(cm, UCMX_ROOM_ROUTE);
 	if (err)
 		goto end;
+	cm->talks = true;
 	err = rdma_resolve_route(cm->cm_id, arg->timeout_ms);
 	if (err)
 		ucmx_room_drop(&cm->id, UCMX_ROOM_ROUTE);
@@ -242,6 +243,7 @@ int ucmx_cmd_resolve_ib_service(struct ucmx_cmd *cmd)
 	err = ucmx_cm_make_room(cm, UCMX_ROOM_ADDRINFO);
 	if (err)
 		goto end;
+	cm->talks = true;
 	err = ucmx_resolve_ib_service(cm->cm_id, arg);
 	if (err)
 		ucmx_room_drop(&cm->id, UCMX_ROOM_ADDRINFO);

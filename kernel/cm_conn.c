@@ -39,6 +39,7 @@ int ucmx_cmd_listen(struct ucmx_cmd *cmd)
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
 	ucmx_set_payer(cm);
+	cm->talks = true;
 	before = ucmx_id_set_backlog(&cm->id, backlog);
 	err = rdma_listen(cm->cm_id, backlog);
 	if (err)
@@ -110,6 +111,7 @@ int ucmx_cmd_connect(struct ucmx_cmd *cmd)
 		goto end;
 	ucmx_get_conn_param(&conn_param, &arg->conn_param, cm->cm_id);
 	ucmx_get_ece(&ece, &arg->ece);
+	cm->talks = true;
 	err = rdma_connect_ece(cm->cm_id, &conn_param, &ece);
 	if (err)
 		ucmx_room_drop(&cm->id, UCMX_ROOM_CONNECT);

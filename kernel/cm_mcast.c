@@ -37,6 +37,7 @@ static int ucmx_join(struct ucmx_cm *cm, struct ucmx_group *group,
 		ucmx_group_put(group);
 		return err;
 	}
+	cm->talks = true;
 	err = rdma_join_multicast(cm->cm_id, (struct sockaddr *)addr, join_state,
 				  (void *)(unsigned long)group->number);
 	if (err)

@@ -3,8 +3,8 @@
  * Ids: the table of handles, from reserving one to giving it back, and who
  * uses an id.  What happens in between is in life.c.
  *
- * A handle is reserved when an id is initialised and published when everybody
- * may use it, by a create or when a request has been read.  Handles are given
+ * A handle is reserved when an id is initialised and published, by a flag, when
+ * everybody may use it, by a create or when a request has been read.  Handles are given
  * out in a circle, so that a late acknowledgement does not meet another id.
  * Looking one up takes no lock.
  *
@@ -91,9 +91,8 @@ void ucmx_users_put(struct ucmx_id *id)
 		queue_work(ucmx_wq, &id->release_work);
 }
 
-static void ucmx_id_release(struct work_struct *work)
+static void ucmx_id_release(struct ucmx_id *id)
 {
-	struct ucmx_id *id = container_of(work, struct ucmx_id, release_work);
 	struct ucmx_channel *channel;
 
 	id->ops->release(id);
@@ -102,6 +101,27 @@ static void ucmx_id_release(struct work_struct *work)
 	ucmx_id_drained(id);
 	spin_unlock(&channel->lock);
 	ucmx_id_put(id);
+}
+
+static void ucmx_id_release_work(struct work_struct *work)
+{
+	ucmx_id_release(container_of(work, struct ucmx_id, release_work));
+}
+
+/**
+ * ucmx_users_put_here - the same, by somebody who may do the rest as well
+ * @id: the id, with a reference
+ *
+ * Context: may sleep, as long as a release does that waits for nobody.
+ */
+void ucmx_users_put_here(struct ucmx_id *id)
+{
+	if (!refcount_dec_and_test(&id->users))
+		return;
+	if (id->ops->waits_for_nobody && id->ops->waits_for_nobody(id))
+		ucmx_id_release(id);
+	else
+		queue_work(ucmx_wq, &id->release_work);
 }
 
 /**
@@ -120,7 +140,7 @@ int ucmx_id_init(struct ucmx_id *id, const struct ucmx_id_ops *ops, gfp_t gfp)
 		err = -ENOSPC;
 		goto uncount;
 	}
-	err = xa_alloc_cyclic(&ucmx_handles, &id->handle, NULL,
+	err = xa_alloc_cyclic(&ucmx_handles, &id->handle, id,
 			      XA_LIMIT(1, INT_MAX), &ucmx_next_handle, gfp);
 	if (err < 0) {
 		err = err == -EBUSY ? -ENOSPC : err;
@@ -135,7 +155,7 @@ int ucmx_id_init(struct ucmx_id *id, const struct ucmx_id_ops *ops, gfp_t gfp)
 	init_waitqueue_head(&id->wait);
 	mutex_init(&id->op_mutex);
 	refcount_set(&id->users, 1);
-	INIT_WORK(&id->release_work, ucmx_id_release);
+	INIT_WORK(&id->release_work, ucmx_id_release_work);
 	refcount_set(&id->ref, 2);
 	return 0;
 
@@ -180,11 +200,11 @@ static void ucmx_id_join(struct ucmx_id *id, struct ucmx_channel *channel)
 	list_add_tail(&id->of_channel, &channel->ids);
 }
 
-/* Nothing can fail here: the handle is reserved. */
+/* From now on who looks the handle up finds the id, and all of it. */
 static void ucmx_id_name(struct ucmx_id *id)
 {
-	WARN_ON_ONCE(xa_is_err(xa_store(&ucmx_handles, id->handle, id,
-					GFP_NOWAIT)));
+	/* Pairs with ucmx_id_is_published(). */
+	smp_store_release(&id->published, true);
 }
 
 /**
@@ -228,7 +248,7 @@ static void ucmx_id_unpublish(struct ucmx_id *id)
  */
 void ucmx_id_drained(struct ucmx_id *id)
 {
-	wake_up_all(&id->wait);
+	ucmx_id_wake(id);
 	if (id->dying && id->released && !id->n_outstanding && !id->unpublished)
 		ucmx_id_unpublish(id);
 }
@@ -322,9 +342,26 @@ void ucmx_id_orphan(struct ucmx_id *child, struct ucmx_channel *channel,
 	ucmx_id_die(child, channel, events);
 }
 
-/*
- * Finding and using
+/* Finding and using. */
+
+static bool ucmx_id_is_published(const struct ucmx_id *id)
+{
+	/* Pairs with ucmx_id_name(). */
+	return smp_load_acquire(&id->published);
+}
+
+/**
+ * ucmx_id_peek - look up a handle
+ * @handle: the handle
+ *
+ * Return: the id or NULL.  Only RCU keeps its memory.
  */
+struct ucmx_id *ucmx_id_peek(u32 handle)
+{
+	struct ucmx_id *id = xa_load(&ucmx_handles, handle);
+
+	return id && ucmx_id_is_published(id) ? id : NULL;
+}
 
 /**
  * ucmx_id_get - look up a handle
@@ -337,7 +374,7 @@ struct ucmx_id *ucmx_id_get(u32 handle)
 	struct ucmx_id *id;
 
 	rcu_read_lock();
-	id = xa_load(&ucmx_handles, handle);
+	id = ucmx_id_peek(handle);
 	if (id && !refcount_inc_not_zero(&id->ref))
 		id = NULL;
 	rcu_read_unlock();
@@ -358,7 +395,7 @@ struct ucmx_id *ucmx_id_get_next(u32 first)
 
 	rcu_read_lock();
 	xa_for_each_start(&ucmx_handles, index, id, first) {
-		if (refcount_inc_not_zero(&id->ref))
+		if (ucmx_id_is_published(id) && refcount_inc_not_zero(&id->ref))
 			break;
 	}
 	rcu_read_unlock();

@@ -24,12 +24,16 @@ struct ucmx_id;
  *	     raised any more.  Called once, from a work item, when nobody uses
  *	     the id any more and no sooner than it is dying or its device gone.
  *	     May sleep.
+ * @waits_for_nobody: whether @release is soon done whatever others do, so that
+ *		      who destroys the id need not leave it to the work item;
+ *		      NULL if it never is.  Called when nobody uses the id.
  * @describe: fill in the record of the event that announces the id; called with
  *	      the command mutex held, may sleep
  * @free: give the memory back, after a grace period and in any context
  */
 struct ucmx_id_ops {
 	void (*release)(struct ucmx_id *id);
+	bool (*waits_for_nobody)(struct ucmx_id *id);
 	void (*describe)(struct ucmx_id *id, struct ucmx_event *event);
 	void (*free)(struct ucmx_id *id);
 };
@@ -38,10 +42,14 @@ struct ucmx_id_ops {
  * struct ucmx_migration - a migration under way, on the stack of its caller
  * @target: where the id goes
  * @promised: ids for which @target has promised room
+ * @frozen: the id was frozen for it
+ * @moved: the id was moved at once; whose it is since then is not known
  */
 struct ucmx_migration {
 	struct ucmx_channel *target;
 	unsigned int promised;
+	bool frozen;
+	bool moved;
 };
 
 /**
@@ -78,6 +86,7 @@ struct ucmx_migration {
  * @gone: its device was removed (owner's lock)
  * @ended: @users is one less, the end has begun (owner's lock)
  * @released: the end has been reached (owner's lock)
+ * @published: its handle names it; set once (owner's lock), looked at with RCU
  * @unpublished: its handle is free (owner's lock)
  * @wait: who waits for acknowledgements or for the end; woken under the owner's
  *	  lock
@@ -113,6 +122,7 @@ struct ucmx_id {
 	bool gone;
 	bool ended;
 	bool released;
+	bool published;
 	bool unpublished;
 	wait_queue_head_t wait;
 	struct mutex op_mutex;
@@ -143,6 +153,7 @@ void ucmx_id_orphan(struct ucmx_id *child, struct ucmx_channel *channel,
 
 /* Finding and using. */
 struct ucmx_id *ucmx_id_get(u32 handle);
+struct ucmx_id *ucmx_id_peek(u32 handle);
 struct ucmx_id *ucmx_id_get_next(u32 first);
 void ucmx_id_put(struct ucmx_id *id);
 struct ucmx_channel *ucmx_id_lock(struct ucmx_id *id)
@@ -151,6 +162,7 @@ struct ucmx_id *ucmx_id_begin(struct ucmx_channel *channel, u32 handle);
 void ucmx_id_end(struct ucmx_id *id);
 bool ucmx_users_get(struct ucmx_id *id);
 void ucmx_users_put(struct ucmx_id *id);
+void ucmx_users_put_here(struct ucmx_id *id);
 
 /* Room for events. */
 int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
@@ -172,7 +184,20 @@ void ucmx_id_die(struct ucmx_id *id, struct ucmx_channel *channel,
 void ucmx_id_drained(struct ucmx_id *id);
 
 /* Which of its events are in the channel's queue. */
-bool ucmx_id_delivers(const struct ucmx_id *id, const struct ucmx_event *event);
+/**
+ * ucmx_id_delivers - whether a pending event belongs into the queue now
+ * @id: the id; its owner's lock is held
+ * @event: an event of it
+ *
+ * Return: false while the event is held with the id.
+ */
+static inline bool ucmx_id_delivers(const struct ucmx_id *id,
+				    const struct ucmx_event *event)
+{
+	return !id->listener && !id->migration && !id->dying &&
+	       (id->claimed || event->urgent);
+}
+
 void ucmx_id_hold_back(struct ucmx_id *id, struct ucmx_channel *channel);
 void ucmx_id_let_go(struct ucmx_id *id, struct ucmx_channel *channel);
 
@@ -187,6 +212,18 @@ struct ucmx_wait {
 	u64 deadline;
 	u64 held_seq;
 };
+
+/**
+ * ucmx_id_wake - have those who wait for something of an id look again
+ * @id: the id; its owner's lock is held
+ *
+ * Whoever waits has looked under that lock, and counted itself.
+ */
+static inline void ucmx_id_wake(struct ucmx_id *id)
+{
+	if (id->n_waiters)
+		wake_up_all(&id->wait);
+}
 
 typedef bool (*ucmx_wait_done_fn)(struct ucmx_id *id,
 				  const struct ucmx_wait *wait);

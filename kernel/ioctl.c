@@ -109,7 +109,8 @@ long ucmx_ioctl(struct file *file, unsigned int number, unsigned long arg)
 	};
 	const struct ucmx_cmd_desc *desc;
 	unsigned int nr = _IOC_NR(number) - RDMA_UCMX_CMD_BASE;
-	union ucmx_arg buf;
+	/* As much of it as a command sees is written below. */
+	union ucmx_arg buf __uninitialized;
 	int err;
 
 	if (number != RDMA_UCMX_IO(_IOC_NR(number)) ||

@@ -138,19 +138,6 @@ void ucmx_room_drop(struct ucmx_id *id, enum ucmx_room room)
  */
 
 /**
- * ucmx_id_delivers - whether a pending event belongs into the queue now
- * @id: the id; its owner's lock is held
- * @event: an event of it
- *
- * Return: false while the event is held with the id.
- */
-bool ucmx_id_delivers(const struct ucmx_id *id, const struct ucmx_event *event)
-{
-	return !id->listener && !id->migration && !id->dying &&
-	       (id->claimed || event->urgent);
-}
-
-/**
  * ucmx_id_hold_back - take an id's events out of the queue
  * @id: the id
  * @channel: its owner; the lock is held
@@ -408,14 +395,23 @@ static int ucmx_id_may_die(struct ucmx_id *id, struct ucmx_channel *owner,
 	return 0;
 }
 
+static bool ucmx_id_has_ended(struct ucmx_id *id, const struct ucmx_wait *wait)
+{
+	return id->released && !id->n_outstanding;
+}
+
 /* Of a dying id: wait, then settle what the caller holds. */
 static int ucmx_id_wait_end(struct ucmx_id *id, const struct ucmx_wait *wait)
 {
 	const struct ucmx_wait for_ever = {};
 	struct ucmx_channel *channel;
 	struct ucmx_event *held;
+	bool waits = false;
 	int err;
 
+	/* Mostly it was in nobody's way. */
+	if (ucmx_id_check(id, wait, ucmx_id_has_ended, true, &waits))
+		return 0;
 	err = ucmx_id_wait(id, &for_ever, ucmx_id_is_released);
 	if (!err)
 		err = ucmx_id_wait(id, wait, ucmx_id_is_drained);
@@ -445,6 +441,7 @@ int ucmx_id_destroy(struct ucmx_channel *channel, u32 handle,
 	struct ucmx_channel *owner;
 	LIST_HEAD(events);
 	struct ucmx_id *id;
+	bool uses;
 	int err;
 
 	id = ucmx_id_get(handle);
@@ -452,10 +449,16 @@ int ucmx_id_destroy(struct ucmx_channel *channel, u32 handle,
 		return -ENOENT;
 	owner = ucmx_id_lock(id);
 	err = ucmx_id_may_die(id, owner, channel, wait);
+	/* So that the end does not begin before the lock is given back. */
+	uses = !err && !id->ended;
+	if (uses)
+		refcount_inc(&id->users);
 	if (!err)
 		ucmx_id_die(id, owner, &events);
 	spin_unlock(&owner->lock);
 	ucmx_events_free(&events);
+	if (uses)
+		ucmx_users_put_here(id);
 	if (!err)
 		err = ucmx_id_wait_end(id, wait);
 	ucmx_id_put(id);

@@ -133,6 +133,37 @@ static int ucmx_ack_chunk(struct ucmx_channel *channel,
 	return 0;
 }
 
+static int ucmx_ack_many(struct ucmx_channel *channel,
+			 const struct rdma_ucmx_ack __user *user, u32 count)
+{
+	struct rdma_ucmx_ack acks[UCMX_CHUNK] __uninitialized;
+	u32 n, done = 0;
+	int err = 0;
+
+	while (!err && done < count && !fatal_signal_pending(current)) {
+		n = min_t(u32, count - done, UCMX_CHUNK);
+		if (copy_from_user(acks, user + done, n * sizeof(*acks)))
+			err = -EFAULT;
+		else
+			err = ucmx_ack_chunk(channel, acks, n, &done);
+		cond_resched();
+	}
+	return done ?: err;
+}
+
+/* The usual case, in which the compiler knows how much is copied. */
+static int ucmx_ack_one(struct ucmx_channel *channel,
+			const struct rdma_ucmx_ack __user *user)
+{
+	struct rdma_ucmx_ack ack __uninitialized;
+
+	if (copy_from_user(&ack, user, sizeof(ack)))
+		return -EFAULT;
+	if (ack.reserved)
+		return -EINVAL;
+	return ucmx_channel_ack(channel, ack.id, ack.seq) ?: 1;
+}
+
 /**
  * ucmx_cmd_ack_events - acknowledge events
  * @cmd: struct rdma_ucmx_ack_events
@@ -143,21 +174,12 @@ int ucmx_cmd_ack_events(struct ucmx_cmd *cmd)
 {
 	struct rdma_ucmx_ack_events *arg = cmd->arg;
 	struct rdma_ucmx_ack __user *user = u64_to_user_ptr(arg->acks);
-	struct rdma_ucmx_ack acks[UCMX_CHUNK];
-	u32 n, done = 0;
-	int err = 0;
 
 	if (!arg->count || arg->count > INT_MAX)
 		return -EINVAL;
-	while (!err && done < arg->count && !fatal_signal_pending(current)) {
-		n = min_t(u32, arg->count - done, UCMX_CHUNK);
-		if (copy_from_user(acks, user + done, n * sizeof(*acks)))
-			err = -EFAULT;
-		else
-			err = ucmx_ack_chunk(cmd->channel, acks, n, &done);
-		cond_resched();
-	}
-	return done ?: err;
+	if (arg->count == 1)
+		return ucmx_ack_one(cmd->channel, user);
+	return ucmx_ack_many(cmd->channel, user, arg->count);
 }
 
 /* Describe @id if it is the channel's. */

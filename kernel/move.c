@@ -12,6 +12,9 @@
  * meanwhile included, join the tail of the source's queue.  A call that cannot
  * wait finds out before it freezes, and moves nothing.
  *
+ * If there is nothing to wait for, and nothing to announce, all of it is done in
+ * one go with both locks, unless somebody else has the target's.
+ *
  * The struct ucmx_migration is on the stack of the call; id->migration points
  * to it under the owner's lock and is cleared there before the call returns.
  * Only the call changes the owner of a frozen id, so the source's lock is the
@@ -66,9 +69,69 @@ static void ucmx_move_finish(struct ucmx_id *id, struct ucmx_channel *owner,
 		ucmx_move_announce(id, move->announcement);
 }
 
+static void ucmx_move_commit(struct ucmx_id *id, struct ucmx_channel *source,
+			     struct ucmx_channel *target,
+			     const struct ucmx_move *move)
+{
+	lockdep_assert_held(&source->lock);
+	lockdep_assert_held(&target->lock);
+	ucmx_move_finish(id, source, move);
+	ucmx_channel_get(target);
+	WRITE_ONCE(id->channel, target);
+	list_move_tail(&id->of_channel, &target->ids);
+	ucmx_channel_fulfil(target, source, 1 + id->n_unread);
+	source->n_waiters -= id->n_waiters;
+	target->n_waiters += id->n_waiters;
+	id->migration = NULL;
+	trace_ucmx_migrate_commit(source, target, id, 0);
+	ucmx_id_let_go(id, target);
+}
+
+/* From the one queue to the tail of the other. */
+static void ucmx_move_events(struct ucmx_id *id, struct ucmx_channel *source,
+			     struct ucmx_channel *target)
+{
+	struct ucmx_event *event;
+	unsigned int n = 0;
+
+	list_for_each_entry(event, &id->pending, of_id) {
+		if (list_empty(&event->queued))
+			continue;
+		list_move_tail(&event->queued, &target->events);
+		n++;
+	}
+	source->n_pending -= n;
+	target->n_pending += n;
+	if (n)
+		ucmx_channel_wake(target, n);
+}
+
+/*
+ * When there is nothing to wait for and the target's lock is to be had, the three
+ * steps are one.  In the wrong order one may try to take a lock, not wait for it.
+ */
+static bool ucmx_move_at_once(struct ucmx_id *id, struct ucmx_channel *source,
+			      struct ucmx_channel *target,
+			      const struct ucmx_move *move)
+{
+	lockdep_assert_held(&source->lock);
+	if (source < target)
+		spin_lock_nested(&target->lock, SINGLE_DEPTH_NESTING);
+	else if (!spin_trylock(&target->lock))
+		return false;
+	/* With a claim others may be delivered, and all in their own order. */
+	if (move->set_cookie && !id->claimed)
+		ucmx_id_hold_back(id, source);
+	else
+		ucmx_move_events(id, source, target);
+	ucmx_move_commit(id, source, target, move);
+	spin_unlock(&target->lock);
+	return true;
+}
+
 /*
  * Freeze @id, unless the call fails or has nothing to wait for and nowhere to
- * go: then id->migration stays NULL.
+ * go, or is done at once: then id->migration stays NULL.
  */
 static int ucmx_move_freeze(struct ucmx_id *id, struct ucmx_channel *source,
 			    struct ucmx_migration *migration,
@@ -99,7 +162,12 @@ static int ucmx_move_freeze(struct ucmx_id *id, struct ucmx_channel *source,
 		migration->promised = 1 + id->n_unread;
 		if (!ucmx_channel_promise(target, migration->promised))
 			return -ENOSPC;
+		migration->moved = !unheld && !move->announcement &&
+				   ucmx_move_at_once(id, source, target, move);
+		if (migration->moved)
+			return 0;
 	}
+	migration->frozen = true;
 	id->migration = migration;
 	ucmx_id_hold_back(id, source);
 	trace_ucmx_migrate_freeze(source, target, id, 0);
@@ -114,24 +182,6 @@ static void ucmx_move_thaw(struct ucmx_id *id, struct ucmx_channel *source,
 	id->migration = NULL;
 	ucmx_channel_unpromise(migration->target, migration->promised);
 	ucmx_id_let_go(id, source);
-}
-
-static void ucmx_move_commit(struct ucmx_id *id, struct ucmx_channel *source,
-			     struct ucmx_channel *target,
-			     const struct ucmx_move *move)
-{
-	lockdep_assert_held(&source->lock);
-	lockdep_assert_held(&target->lock);
-	ucmx_move_finish(id, source, move);
-	ucmx_channel_get(target);
-	WRITE_ONCE(id->channel, target);
-	list_move_tail(&id->of_channel, &target->ids);
-	ucmx_channel_fulfil(target, source, 1 + id->n_unread);
-	source->n_waiters -= id->n_waiters;
-	target->n_waiters += id->n_waiters;
-	id->migration = NULL;
-	trace_ucmx_migrate_commit(source, target, id, 0);
-	ucmx_id_let_go(id, target);
 }
 
 /*
@@ -190,7 +240,6 @@ int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,
 	struct ucmx_migration migration = { .target = target };
 	struct ucmx_channel *owner;
 	struct ucmx_id *id;
-	bool frozen;
 	int err;
 
 	id = ucmx_id_get(handle);
@@ -201,14 +250,16 @@ int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,
 		err = -ENOENT;
 	else
 		err = ucmx_move_freeze(id, source, &migration, move);
-	frozen = id->migration == &migration;
 	spin_unlock(&owner->lock);
-	if (frozen) {
+	if (migration.frozen) {
 		err = ucmx_id_wait(id, &move->wait, ucmx_id_may_move);
 		if (!err && move->announcement)
 			err = ucmx_move_describe(id, move->announcement);
 		err = ucmx_move_end(id, source, &migration, move, err);
 	}
+	/* The id's own reference to where it was; the file still has one. */
+	if (migration.moved)
+		ucmx_channel_put(source);
 	ucmx_id_put(id);
 	return err;
 }

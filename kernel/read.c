@@ -42,9 +42,9 @@ static void ucmx_event_take(struct ucmx_channel *channel,
 	struct ucmx_id *id = event->id;
 
 	lockdep_assert_held(&channel->lock);
-	ucmx_channel_unqueue(channel, event);
+	list_move_tail(&event->queued, &channel->taken);
 	list_move_tail(&event->of_id, &id->outstanding);
-	list_add_tail(&event->queued, &channel->taken);
+	channel->n_pending--;
 	id->n_pending--;
 	id->n_outstanding++;
 	channel->n_outstanding++;
@@ -109,7 +109,7 @@ static void ucmx_event_delivered(struct ucmx_channel *channel,
 	event->copying = false;
 	trace_ucmx_event_deliver(channel, event);
 	/* From now on somebody holds it, a caller who waits maybe. */
-	wake_up_all(&event->id->wait);
+	ucmx_id_wake(event->id);
 	if (event->child) {
 		ucmx_id_adopt_unread(event->child, channel);
 		event->child = NULL;
@@ -152,73 +152,74 @@ static void ucmx_event_put_back(struct ucmx_channel *channel,
 	ucmx_id_drained(id);
 }
 
-/*
- * Read one event: bytes copied, 0 if there is none, or an error.  Holds the
- * read mutex and nothing else over the copy.
- */
-static ssize_t ucmx_channel_read_one(struct ucmx_channel *channel,
-				     char __user *buf, size_t len)
+/* Take the next event; with the lock held, except while memory is allocated. */
+static struct ucmx_event *ucmx_channel_take_next(struct ucmx_channel *channel,
+						 size_t len,
+						 struct ucmx_event **spare)
 {
-	struct ucmx_event *event, *spare = NULL;
-	LIST_HEAD(dropped);
+	struct ucmx_event *event;
 	size_t need = 0;
-	ssize_t ret;
 
-	lockdep_assert_held(&channel->read_mutex);
 	for (;;) {
-		spin_lock(&channel->lock);
-		event = ucmx_channel_take(channel, len, &spare, &need);
-		spin_unlock(&channel->lock);
+		event = ucmx_channel_take(channel, len, spare, &need);
 		if (event != ERR_PTR(-EAGAIN))
-			break;
-		ucmx_event_free(spare);
-		spare = ucmx_event_alloc(UCMX_ROOM_NONE, need,
-					 GFP_KERNEL_ACCOUNT);
-		if (!spare)
-			return -ENOMEM;
+			return event;
+		spin_unlock(&channel->lock);
+		ucmx_event_free(*spare);
+		*spare = ucmx_event_alloc(UCMX_ROOM_NONE, need,
+					  GFP_KERNEL_ACCOUNT);
+		spin_lock(&channel->lock);
+		if (!*spare)
+			return ERR_PTR(-ENOMEM);
 	}
-	ucmx_event_free(spare);
-	if (IS_ERR_OR_NULL(event))
-		return PTR_ERR_OR_ZERO(event);
-	ret = event->head.size;
-	if (copy_to_user(buf, event->record, ret))
-		ret = -EFAULT;
-	spin_lock(&channel->lock);
-	if (ret > 0)
-		ucmx_event_delivered(channel, event);
-	else
-		ucmx_event_put_back(channel, event, &dropped);
-	spin_unlock(&channel->lock);
-	ucmx_events_free(&dropped);
-	return ret;
 }
 
-/* As many events as are wanted, are there and fit. */
+/*
+ * As many events as are wanted, are there and fit.  Holds the read mutex and
+ * nothing else over a copy; in between, one holding of the lock is the end of an
+ * event and the beginning of the next.
+ */
 static int ucmx_channel_read_some(struct ucmx_channel *channel,
 				  struct ucmx_read *read)
 {
-	ssize_t ret;
+	struct ucmx_event *event, *spare = NULL;
+	LIST_HEAD(dropped);
+	int err = 0;
+	u32 size;
 
+	lockdep_assert_held(&channel->read_mutex);
+	spin_lock(&channel->lock);
 	do {
-		ret = ucmx_channel_read_one(channel, read->buf + read->done,
-					    read->len - read->done);
-		if (ret <= 0)
+		event = ucmx_channel_take_next(channel, read->len - read->done,
+					       &spare);
+		if (IS_ERR_OR_NULL(event)) {
+			err = PTR_ERR_OR_ZERO(event);
 			break;
-		read->done += ret;
+		}
+		spin_unlock(&channel->lock);
+		size = event->head.size;
+		if (copy_to_user(read->buf + read->done, event->record, size))
+			err = -EFAULT;
+		spin_lock(&channel->lock);
+		if (err) {
+			ucmx_event_put_back(channel, event, &dropped);
+			break;
+		}
+		ucmx_event_delivered(channel, event);
+		read->done += size;
 		read->count++;
 	} while (read->count < read->max &&
 		 read->len - read->done >= sizeof(struct rdma_ucmx_event));
-	return read->count ? 0 : ret;
+	spin_unlock(&channel->lock);
+	ucmx_event_free(spare);
+	ucmx_events_free(&dropped);
+	return read->count ? 0 : err;
 }
 
+/* Without the lock: whoever changes it wakes who waits. */
 static bool ucmx_channel_readable(struct ucmx_channel *channel)
 {
-	bool readable;
-
-	spin_lock(&channel->lock);
-	readable = !list_empty(&channel->events) || channel->shut_down;
-	spin_unlock(&channel->lock);
-	return readable;
+	return !list_empty(&channel->events) || READ_ONCE(channel->shut_down);
 }
 
 /* Whether the wait for one's turn to read is over. */
@@ -251,22 +252,27 @@ static int ucmx_channel_lock_read(struct ucmx_channel *channel, bool nonblock)
 	}
 	if (mutex_trylock(&channel->read_mutex))
 		return 0;
-	spin_lock(&channel->lock);
-	channel->contended = true;
-	spin_unlock(&channel->lock);
+	WRITE_ONCE(channel->contended, true);
+	/* Pairs with ucmx_channel_unlock_read(): the word, then the try. */
+	smp_mb();
 	return mutex_trylock(&channel->read_mutex) ? 0 : -EAGAIN;
 }
 
 static void ucmx_channel_unlock_read(struct ucmx_channel *channel)
 {
 	mutex_unlock(&channel->read_mutex);
-	wake_up(&channel->turn);
+	/*
+	 * Has a barrier, by which it is the mutex that was let go of first:
+	 * whoever tries to take it has queued, or left word, before.
+	 */
+	if (wq_has_sleeper(&channel->turn))
+		wake_up(&channel->turn);
+	if (!READ_ONCE(channel->contended))
+		return;
 	spin_lock(&channel->lock);
-	if (channel->contended) {
-		channel->contended = false;
-		if (channel->n_pending)
-			ucmx_channel_wake(channel, channel->n_pending);
-	}
+	WRITE_ONCE(channel->contended, false);
+	if (channel->n_pending)
+		ucmx_channel_wake(channel, channel->n_pending);
 	spin_unlock(&channel->lock);
 }
 
@@ -386,7 +392,7 @@ struct ucmx_event *ucmx_event_find_outstanding(struct ucmx_id *id, u64 seq)
  *
  * An event that is still being copied stays outstanding until that is done, or
  * the id could be elsewhere before its reader has returned.  The caller holds
- * a reference to the id: this may have been what kept it.
+ * a reference to the id, or RCU: this may have been what kept it.
  */
 void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event)
 {
@@ -423,7 +429,7 @@ static bool ucmx_id_takes_acks(struct ucmx_id *id, struct ucmx_channel *owner,
 /**
  * ucmx_id_settle_all - acknowledge whatever is outstanding of an id
  * @id: the id
- * @channel: its owner; the lock is held, and a reference to the id
+ * @channel: its owner; the lock is held, and a reference to the id, or RCU
  */
 void ucmx_id_settle_all(struct ucmx_id *id, struct ucmx_channel *channel)
 {
@@ -449,9 +455,13 @@ int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq)
 	struct ucmx_id *id;
 	int err = 0;
 
-	id = ucmx_id_get(handle);
-	if (!id)
+	/* No reference: the id may go with this, but not its memory. */
+	rcu_read_lock();
+	id = ucmx_id_peek(handle);
+	if (!id) {
+		rcu_read_unlock();
 		return -ENOENT;
+	}
 	owner = ucmx_id_lock(id);
 	if (!ucmx_id_takes_acks(id, owner, channel)) {
 		err = -ENOENT;
@@ -465,6 +475,6 @@ int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq)
 			err = -EINVAL;
 	}
 	spin_unlock(&owner->lock);
-	ucmx_id_put(id);
+	rcu_read_unlock();
 	return err;
 }

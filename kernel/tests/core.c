@@ -120,6 +120,7 @@ static void fake_note_lookup(void)
 	(fake_step(), xa_find_after(xa, at, max, mark))
 
 #define spin_lock(lock)			(fake_note_lock(lock), spin_lock(lock))
+#define spin_trylock(lock)		(fake_note_lock(lock), spin_trylock(lock))
 #undef spin_lock_nested
 #define spin_lock_nested(lock, subclass) \
 do { \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The wait of a migration: what it waits for, what is held meanwhile, and how it
- * can end.
+ * can end.  And who it is that does what a destroy waits for.
  */
 #include "fake.h"
 
@@ -249,6 +249,43 @@ static void c02_put_back_after_a_thaw_is_first(struct kunit *test)
 	fake_expect_events(w, w->source, id, 2, 1);
 }
 
+/* By whoever destroys it, if the release waits for nobody; else by a worker. */
+static void c17_who_releases(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	struct ucmx_id *id = fake_id(w, w->source);
+
+	KUNIT_EXPECT_EQ(test, 0,
+			ucmx_id_destroy(w->source, id->handle, &nonblock.wait));
+	KUNIT_EXPECT_PTR_NE(test, current, READ_ONCE(w->releaser));
+	WRITE_ONCE(w->quick_release, true);
+	id = fake_id(w, w->source);
+	KUNIT_EXPECT_EQ(test, 0,
+			ucmx_id_destroy(w->source, id->handle, &nonblock.wait));
+	KUNIT_EXPECT_PTR_EQ(test, current, READ_ONCE(w->releaser));
+	KUNIT_EXPECT_EQ(test, 2, atomic_read(&w->released));
+}
+
+/* A command that is at work has the last word, and leaves it to a worker. */
+static void c17_not_during_a_command(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	struct ucmx_id *id = fake_id(w, w->source);
+	struct fake_thread *destroyer;
+
+	WRITE_ONCE(w->quick_release, true);
+	KUNIT_ASSERT_PTR_EQ(test, id, ucmx_id_begin(w->source, id->handle));
+	destroyer = fake_start_destroy(w, w->source, id->handle, NULL);
+	FAKE_UNTIL(w, fake_info(id).state & RDMA_UCMX_ID_DYING &&
+		   fake_sleeps(destroyer));
+	KUNIT_EXPECT_EQ(test, 0, atomic_read(&w->released));
+	ucmx_id_end(id);
+	KUNIT_EXPECT_EQ(test, 0L, fake_join(destroyer));
+	KUNIT_EXPECT_EQ(test, 1, atomic_read(&w->released));
+	KUNIT_EXPECT_PTR_NE(test, current, READ_ONCE(w->releaser));
+	KUNIT_EXPECT_PTR_NE(test, destroyer->task, READ_ONCE(w->releaser));
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(c08_waits_until_acknowledged),
 	KUNIT_CASE(c08_waits_for_every_outstanding_event),
@@ -262,6 +299,8 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c08_deadline_at_the_end_of_time),
 	KUNIT_CASE(c02_put_back_while_it_waits_moves),
 	KUNIT_CASE(c02_put_back_after_a_thaw_is_first),
+	KUNIT_CASE(c17_who_releases),
+	KUNIT_CASE(c17_not_during_a_command),
 	{}
 };
 

@@ -31,7 +31,13 @@ static void fake_id_release(struct ucmx_id *id)
 		wait_for_completion(&fake->world->slow);
 	if (atomic_inc_return(&fake->releases) != 1)
 		atomic_inc(&fake->world->wrong);
+	WRITE_ONCE(fake->world->releaser, current);
 	atomic_inc(&fake->world->released);
+}
+
+static bool fake_id_waits_for_nobody(struct ucmx_id *id)
+{
+	return READ_ONCE(container_of(id, struct fake, id)->world->quick_release);
 }
 
 /* What announces an id says nothing but that. */
@@ -59,6 +65,7 @@ static void fake_id_free(struct ucmx_id *id)
 
 static const struct ucmx_id_ops fake_id_ops = {
 	.release = fake_id_release,
+	.waits_for_nobody = fake_id_waits_for_nobody,
 	.describe = fake_id_describe,
 	.free = fake_id_free,
 };

@@ -37,6 +37,8 @@
  * @stop: threads are to end
  * @slow_release: ops->release() waits for @slow
  * @slow: see @slow_release
+ * @quick_release: ids say that their release waits for nobody
+ * @releaser: who called ops->release() last
  * @bufs: buffers
  * @threads: threads
  */
@@ -53,6 +55,8 @@ struct fake_world {
 	bool stop;
 	bool slow_release;
 	struct completion slow;
+	bool quick_release;
+	struct task_struct *releaser;
 	struct list_head bufs;
 	struct list_head threads;
 };

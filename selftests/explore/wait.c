@@ -104,6 +104,12 @@ void x_wake(wait_queue_head_t *queue, int mode, int n, const struct place *here)
 	}
 }
 
+bool x_has_sleeper(wait_queue_head_t *queue, const struct place *here)
+{
+	look(queue, here);
+	return queue->who[0];
+}
+
 bool x_sleep(bool timed, u64 until, const struct place *here)
 {
 	may_sleep("schedule()", here);

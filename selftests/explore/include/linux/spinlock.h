@@ -13,6 +13,7 @@ typedef struct {
 
 void x_spin_init(spinlock_t *lock);
 void x_spin_lock(spinlock_t *lock, bool nested, const struct place *here);
+bool x_spin_trylock(spinlock_t *lock, const struct place *here);
 void x_spin_unlock(spinlock_t *lock, const struct place *here);
 
 #define DEFINE_SPINLOCK(name)		spinlock_t name
@@ -20,6 +21,7 @@ void x_spin_unlock(spinlock_t *lock, const struct place *here);
 #define spin_lock_init(lock)		x_spin_init(lock)
 #define spin_lock(lock)			x_spin_lock(lock, false, HERE)
 #define spin_lock_nested(lock, n)	x_spin_lock(lock, (n) > 0, HERE)
+#define spin_trylock(lock)		x_spin_trylock(lock, HERE)
 #define spin_unlock(lock)		x_spin_unlock(lock, HERE)
 
 #endif /* EXPLORE_SPINLOCK_H */

@@ -29,6 +29,7 @@ void x_finish(wait_queue_head_t *queue, struct wait_queue_entry *entry,
 	      const struct place *here);
 void x_wake(wait_queue_head_t *queue, int mode, int n,
 	    const struct place *here);
+bool x_has_sleeper(wait_queue_head_t *queue, const struct place *here);
 /* Sleeps; with @timed until then at most.  Whether the time has come. */
 bool x_sleep(bool timed, u64 until, const struct place *here);
 /* Sleeps, not for ever: for as long as anything else can happen. */
@@ -44,6 +45,7 @@ bool x_signal_pending(void);
 #define wake_up_all(q)			x_wake(q, TASK_NORMAL, 0, HERE)
 #define wake_up(q)			x_wake(q, TASK_NORMAL, 1, HERE)
 #define wake_up_interruptible(q)	x_wake(q, TASK_INTERRUPTIBLE, 1, HERE)
+#define wq_has_sleeper(q)		x_has_sleeper(q, HERE)
 #define schedule()			((void)x_sleep(false, 0, HERE))
 
 #define x_wait_interruptible(q, condition, exclusive) ({		\
