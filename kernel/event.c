@@ -353,7 +353,7 @@ void ucmx_event_fill(struct ucmx_event *event, struct rdma_cm_id *cm_id,
 		ucmx_event_add_route(event, cm_id);
 	if (kind->paths)
 		ucmx_event_add_paths(event, cm_id);
-	if (UCMX_FEATURE_IB_SERVICE && kind->services)
+	if (UCMX_FEATURE_IB_SERVICE != 0 && kind->services)
 		ucmx_event_add_services(event, cm_id);
 }
 

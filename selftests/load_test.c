@@ -133,7 +133,7 @@ FIXTURE_TEARDOWN(load)
 	EXPECT_EQ(self->child, waitpid(self->child, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, self->neighbour->failures);
-	TH_LOG("%u connections: %llu ms at most, alone %llu ms; end %llu ms; %ld messages sent again",
+	TH_LOG("%u connections: %llu ms at most, alone %llu ms; end %llu ms; %ld messages resent",
 	       self->neighbour->connections,
 	       self->neighbour->longest_ns / 1000000ULL,
 	       self->alone_ns / 1000000ULL,
