@@ -158,7 +158,7 @@ build-bench: prepare user
 	+$(MAKE) -C selftests bench
 
 .PHONY: bench
-bench: build-bench ## what it costs, beside the stock stack
+bench: build-bench ## what it costs, beside the stock stack: Documentation/benchmarks.rst
 	+$(MAKE) --no-print-directory vm-module KERNEL=debug
 	selftests/bench/run --document
 

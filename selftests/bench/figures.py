@@ -71,13 +71,15 @@ class Results:
 class Aim:
     """What a row of ours may be at most, or must be at least."""
 
-    def __init__(self, name, words, least=False):
+    def __init__(self, name, kind, words):
         self.name = name
-        self.least = least
+        self.least = kind == "least"
+        # What is wanted and not reached yet is shown, and no test.
+        self.is_test = kind != "goal"
         self.factor = float(words[0])
         self.who, self.base = words[1:3] if len(words) > 1 else (None, None)
         self.more = float(words[4]) if len(words) > 3 else 0
-        self.relation = "at least" if least else "at most"
+        self.relation = "at least" if self.least else "at most"
         self.words = self.relation + " " + " ".join(words)
 
     def limit(self, results):
@@ -108,9 +110,9 @@ class Rows:
                 if words[0] == "row":
                     self.names.append(words[1])
                     self.texts[words[1]] = " ".join(words[2:])
-                elif words[0] in ("aim", "least"):
+                elif words[0] in ("aim", "goal", "least"):
                     self.aims.setdefault(words[1], []).append(
-                        Aim(words[1], words[2:], words[0] == "least"))
+                        Aim(words[1], words[0], words[2:]))
                 else:
                     raise ValueError(text)
 

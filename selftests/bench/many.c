@@ -61,6 +61,21 @@ static struct rdma_cm_id **ids_alloc(unsigned int n)
 	return ids;
 }
 
+/*
+ * Each has a port of its own, of which there are 64,000 to a port space, if the
+ * machine was told so.
+ */
+static void crowd_create(struct rdma_event_channel *channel,
+			 struct rdma_cm_id **ids, unsigned int n)
+{
+	static const enum rdma_port_space spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP };
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		must(!rdma_create_id(channel, &ids[i], NULL, spaces[i % 2]),
+		     "rdma_create_id");
+}
+
 void bench_pending(void)
 {
 	struct rdma_event_channel *channel = channel_new();
@@ -70,7 +85,7 @@ void bench_pending(void)
 
 	beside_pending(channel, 0);
 	for (next = 100; next <= most; next *= 10) {
-		ids_create(channel, ids + n, next - n);
+		crowd_create(channel, ids + n, next - n);
 		ids_resolve_addr(ids + n, next - n);
 		n = next;
 		beside_pending(channel, n);

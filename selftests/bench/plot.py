@@ -97,11 +97,11 @@ def plot(title, label, curves):
 
 
 def plots(results):
-    """Names of files and what goes into them, of what was counted."""
+    """Names of files, titles and what goes into them, of what was counted."""
     for name, title, label, where, operations in PLOTS:
         curves = [(who, operation, dash, found)
                   for who in COLOURS
                   for operation, dash in zip(operations, DASHES)
                   if (found := points(results, who, operation, where))]
         if curves:
-            yield name, "\n".join(plot(title, label, curves)) + "\n"
+            yield name, title, "\n".join(plot(title, label, curves)) + "\n"
