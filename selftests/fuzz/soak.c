@@ -171,20 +171,34 @@ static void ignore(int fd, const struct event *ev)
 }
 
 /*
- * Read and acknowledge what is left of a channel; what is held with unclaimed ids
- * is let out, not by ADOPT_ID, which their device may be gone for.
+ * Let out what is held with unclaimed ids, not by ADOPT_ID, which their device may be
+ * gone for.  Returns whether there were any.
+ */
+static bool claim_all(int fd)
+{
+	struct rdma_ucmx_id_info ids[256];
+	int n = cmd_list_ids(fd, 0, ids, ARRAY_LEN(ids));
+	bool any = false;
+
+	for (int i = 0; i < n; i++) {
+		if (ids[i].state & RDMA_UCMX_ID_UNCLAIMED) {
+			cmd_migrate_id_cookie(fd, ids[i].id, fd, 0);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/*
+ * Read and acknowledge what is left of a channel.  A request that is read here
+ * brings one more id that is unclaimed, for the next time.
  */
 static bool is_quiet(__u32 channel)
 {
-	struct rdma_ucmx_id_info ids[256];
 	struct rdma_ucmx_info info;
-	int fd = common[channel], n;
+	int fd = common[channel];
+	bool claimed = claim_all(fd);
 
-	n = cmd_list_ids(fd, 0, ids, ARRAY_LEN(ids));
-	for (int i = 0; i < n; i++) {
-		if (ids[i].state & RDMA_UCMX_ID_UNCLAIMED)
-			cmd_migrate_id_cookie(fd, ids[i].id, fd, 0);
-	}
 	while (readable(fd)) {
 		account_read(&collector, fd, channel, ignore);
 		for (unsigned int i = 0; i < HELD; i++) {
@@ -192,7 +206,8 @@ static bool is_quiet(__u32 channel)
 				account_ack(&collector.held[i], fd);
 		}
 	}
-	return !cmd_info(fd, &info) && !info.out_pending && !info.out_outstanding;
+	return !claim_all(fd) && !claimed && !cmd_info(fd, &info) &&
+	       !info.out_pending && !info.out_outstanding;
 }
 
 static bool all_quiet(void)
