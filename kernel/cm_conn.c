@@ -223,6 +223,11 @@ int ucmx_cmd_disconnect(struct ucmx_cmd *cmd)
  * ucmx_cmd_notify - tell rdma_cm of an event of the queue pair
  * @cmd: struct rdma_ucmx_notify
  *
+ * The IB CM takes a migration to the alternate path for done when it is told of
+ * one, whether there is such a path or not, and copies that over the address it
+ * has: what the old one referred to (the device, a GID) is never put, what the
+ * new one refers to twice.  No program needs that.
+ *
  * Return: 0 or an error, see the uAPI header.
  */
 int ucmx_cmd_notify(struct ucmx_cmd *cmd)
@@ -231,7 +236,7 @@ int ucmx_cmd_notify(struct ucmx_cmd *cmd)
 	struct ucmx_cm *cm;
 	int err;
 
-	if (arg->reserved)
+	if (arg->reserved || arg->event == IB_EVENT_PATH_MIG)
 		return -EINVAL;
 	cm = ucmx_cm_begin_device(cmd->channel, arg->id);
 	if (IS_ERR(cm))

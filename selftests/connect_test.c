@@ -18,6 +18,9 @@
 /* Where there are no path records there is no part of an event for them. */
 #define PATHS (NUM_PATHS ? RDMA_UCMX_EVENT_PATHS : 0)
 
+/* enum ib_event_type */
+#define PATH_MIG 6
+
 FIXTURE(connect) {
 	int server;
 	int client;
@@ -332,6 +335,22 @@ TEST_F(connect, answers_that_are_none)
 	test_err(EINVAL, cmd_reject(self->server, ev.head.id, 0, "", 0));
 	test_ok(cmd_disconnect(self->client, id));
 	test_ok(event_take(self->server, EV_DISCONNECTED, ev.head.id));
+}
+
+/*
+ * The connection manager would believe it, and forget the device and the GID that
+ * the connection refers to.
+ */
+TEST_F(connect, no_migration_to_another_path)
+{
+	struct connection connection;
+
+	test_ok(connection_open(self->server, self->client, variant->dst,
+				&connection));
+	test_err(EINVAL, cmd_notify(self->client, connection.client, PATH_MIG));
+	test_err(EINVAL, cmd_notify(self->server, connection.child, PATH_MIG));
+	test_ok(cmd_disconnect(self->client, connection.client));
+	test_ok(event_take(self->server, EV_DISCONNECTED, connection.child));
 }
 
 TEST_F(connect, rejected_without_a_listener)

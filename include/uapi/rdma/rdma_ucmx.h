@@ -667,7 +667,8 @@ struct rdma_ucmx_disconnect {
  * @event: enum ib_event_type
  * @reserved: zero
  *
- * As rdma_notify(3).  EINVAL: there is no connection, nor an attempt at one.
+ * As rdma_notify(3).  EINVAL: there is no connection, nor an attempt at one; or
+ * the event is IB_EVENT_PATH_MIG, of which rdma_cm must not hear.
  */
 struct rdma_ucmx_notify {
 	__u32 size;
