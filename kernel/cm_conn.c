@@ -195,6 +195,9 @@ int ucmx_cmd_reject(struct ucmx_cmd *cmd)
 	WRITE_ONCE(cm->answerable, false);
 	err = rdma_reject(cm->cm_id, arg->private_data, arg->private_data_len,
 			  arg->reason);
+	/* Too much private data, say: nothing was done. */
+	if (err == -EINVAL)
+		WRITE_ONCE(cm->answerable, true);
 	ucmx_cm_end(cm);
 	return err;
 }
