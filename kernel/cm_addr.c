@@ -4,6 +4,7 @@
  */
 #include <rdma/ib_addr.h>
 
+#include "clock.h"
 #include "cm.h"
 #include "compat.h"
 #include "ioctl.h"
@@ -79,7 +80,7 @@ int ucmx_cmd_destroy_id(struct ucmx_cmd *cmd)
 	struct rdma_ucmx_destroy_id *arg = cmd->arg;
 	struct ucmx_wait wait = {
 		.nonblock = arg->flags & RDMA_UCMX_NONBLOCK,
-		.deadline = arg->deadline,
+		.deadline = ucmx_clock_deadline(arg->deadline),
 		.held_seq = arg->held_seq,
 	};
 

@@ -8,6 +8,7 @@
  */
 #include <rdma/ib_addr.h>
 
+#include "clock.h"
 #include "cm.h"
 #include "group.h"
 #include "ioctl.h"
@@ -125,7 +126,7 @@ int ucmx_cmd_leave_mcast(struct ucmx_cmd *cmd)
 	struct rdma_ucmx_leave_mcast *arg = cmd->arg;
 	struct ucmx_wait wait = {
 		.nonblock = arg->flags & RDMA_UCMX_NONBLOCK,
-		.deadline = arg->deadline,
+		.deadline = ucmx_clock_deadline(arg->deadline),
 		.held_seq = arg->held_seq,
 	};
 	struct ucmx_group *group;

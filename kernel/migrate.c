@@ -7,6 +7,7 @@
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 
+#include "clock.h"
 #include "cm.h"
 #include "compat.h"
 #include "ioctl.h"
@@ -42,7 +43,7 @@ int ucmx_cmd_migrate_id(struct ucmx_cmd *cmd)
 	struct ucmx_move move = {
 		.wait = {
 			.nonblock = arg->flags & RDMA_UCMX_NONBLOCK,
-			.deadline = arg->deadline,
+			.deadline = ucmx_clock_deadline(arg->deadline),
 			.held_seq = arg->held_seq,
 		},
 		.set_cookie = arg->flags & RDMA_UCMX_SET_COOKIE,
@@ -242,6 +243,7 @@ int ucmx_cmd_list_ids(struct ucmx_cmd *cmd)
 		return -E2BIG;
 	while (done < arg->count &&
 	       ucmx_list_next(cmd->channel, &handle, &info)) {
+		info.oldest_time = ucmx_clock_time(info.oldest_time);
 		if (copy_to_user(user, &info, size) ||
 		    clear_user(user + size, arg->info_size - size))
 			return done ?: -EFAULT;

@@ -22,6 +22,9 @@
  * zero.  What the kernel answers goes into the members named out_*, cut to the
  * caller's size.
  *
+ * Points in time are nanoseconds of CLOCK_MONOTONIC, as clock_gettime(2) tells it
+ * to the caller: that of the time namespace that the caller is in.
+ *
  * An id is named by its handle, a number that is the same before and after a
  * migration and that means something only on the channel that owns the id.
  *
