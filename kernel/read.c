@@ -175,9 +175,10 @@ static struct ucmx_event *ucmx_channel_take_next(struct ucmx_channel *channel,
 }
 
 /*
- * As many events as are wanted, are there and fit.  Holds the read mutex and
- * nothing else over a copy; in between, one holding of the lock is the end of an
- * event and the beginning of the next.
+ * As many events as are wanted, are there and fit.  They may come as fast as they
+ * are read, and the buffer may be of any size: so a signal ends it, too.  Holds the
+ * read mutex and nothing else over a copy; in between, one holding of the lock is
+ * the end of an event and the beginning of the next.
  */
 static int ucmx_channel_read_some(struct ucmx_channel *channel,
 				  struct ucmx_read *read)
@@ -197,6 +198,7 @@ static int ucmx_channel_read_some(struct ucmx_channel *channel,
 			break;
 		}
 		spin_unlock(&channel->lock);
+		cond_resched();
 		size = event->head.size;
 		if (copy_to_user(read->buf + read->done, event->record, size))
 			err = -EFAULT;
@@ -208,7 +210,7 @@ static int ucmx_channel_read_some(struct ucmx_channel *channel,
 		ucmx_event_delivered(channel, event);
 		read->done += size;
 		read->count++;
-	} while (read->count < read->max &&
+	} while (read->count < read->max && !signal_pending(current) &&
 		 read->len - read->done >= sizeof(struct rdma_ucmx_event));
 	spin_unlock(&channel->lock);
 	ucmx_event_free(spare);

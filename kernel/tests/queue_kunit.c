@@ -238,6 +238,26 @@ static void c04_fault_in_a_batch_ends_it(struct kunit *test)
 	FAKE_EXPECT_READ(w, w->source, b->handle, 4, 2);
 }
 
+/* What was read by then is the caller's; the rest stays where it is. */
+static void c04_signal_ends_a_batch(struct kunit *test)
+{
+	const long one = sizeof(struct rdma_ucmx_event);
+	struct fake_world *w = test->priv;
+	struct ucmx_id *id = fake_id(w, w->source);
+	struct fake_buf *buf = fake_buf(w);
+	struct fake_thread *reader;
+
+	buf->hold_at = 1;
+	fake_raise(w, id, 1);
+	fake_raise(w, id, 2);
+	reader = fake_start_read_len(w, w->source, buf, RDMA_UCMX_READ_MIN);
+	FAKE_UNTIL(w, try_wait_for_completion(&buf->held));
+	fake_signal(reader);
+	complete(&buf->go);
+	KUNIT_EXPECT_EQ(test, one, fake_join(reader));
+	FAKE_EXPECT_READ(w, w->source, id->handle, 2, 2);
+}
+
 static void c02_put_back_meets_what_came_meanwhile(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
@@ -415,6 +435,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c04_batch_ends_before_what_does_not_fit),
 	KUNIT_CASE(c02_put_back_is_first),
 	KUNIT_CASE(c04_fault_in_a_batch_ends_it),
+	KUNIT_CASE(c04_signal_ends_a_batch),
 	KUNIT_CASE(c02_put_back_meets_what_came_meanwhile),
 	KUNIT_CASE(c02_put_back_wakes_another_reader),
 	KUNIT_CASE(c04_put_back_with_a_child),
