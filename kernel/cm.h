@@ -46,9 +46,10 @@ extern unsigned int ucmx_max_backlog;
 
 /*
  * For requests.  The callback holds up connections on the whole machine, and
- * its peer may be anybody: no long reclaim, and nobody is killed for it.
+ * its peer may be anybody: no reclaim, nobody is killed for it, and above all no
+ * sleep of two seconds because the payer is above its memory.high.
  */
-#define UCMX_GFP_REQUEST	(GFP_KERNEL_ACCOUNT | __GFP_NORETRY | __GFP_NOWARN)
+#define UCMX_GFP_REQUEST	(GFP_NOWAIT | __GFP_ACCOUNT | __GFP_NOWARN)
 
 int ucmx_cm_init(void);
 void ucmx_cm_exit(void);

@@ -62,20 +62,26 @@ static int memory_child_ends(FIXTURE_DATA(memory) *self)
 	return waitpid(child, &status, 0) != child || status ? -1 : 0;
 }
 
-/* Bytes of slabs that the group pays for, or -1. */
-static long long group_slab(void)
+/* What a file of the group's says of @name, or -1. */
+static long long group_says(const char *path, const char *name)
 {
-	FILE *file = fopen(GROUP "/memory.stat", "r");
-	long long value = -1;
-	char line[128];
+	FILE *file = fopen(path, "r");
+	long long value, found = -1;
+	char line[128], is[64];
 
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "slab %lld", &value) == 1)
-			break;
+	while (file && found < 0 && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%63s %lld", is, &value) == 2 && !strcmp(is, name))
+			found = value;
 	}
 	if (file)
 		fclose(file);
-	return value;
+	return found;
+}
+
+/* Bytes of slabs that the group pays for, or -1. */
+static long long group_slab(void)
+{
+	return group_says(GROUP "/memory.stat", "slab");
 }
 
 /* Let the other side of the two pipes go on, or wait for it. */
@@ -182,7 +188,7 @@ static int listen_in_group(int tell, int hear)
 	__u16 port;
 
 	if (fd < 0 || write_file(GROUP "/cgroup.procs", "0") ||
-	    listener_open(fd, ADDR1, REQUESTS, &listener, &port) ||
+	    listener_open(fd, ADDR1, 0, &listener, &port) ||
 	    write(tell, &port, sizeof(port)) != sizeof(port))
 		return 1;
 	if (wait_for(hear))
@@ -217,6 +223,42 @@ TEST_F(memory, c19_requests_are_charged_to_the_listener)
 	EXPECT_TRUE(wait_until(group_slab() - before < (full - before) / 4));
 	go_on(self->hear[1]);
 	test_ok(memory_child_ends(self));
+}
+
+#define MANY_REQUESTS 800
+
+/*
+ * Whose group is above memory.high sleeps for it; but not the thread in which the
+ * machine's connections are made.
+ */
+TEST_F(memory, c19_requests_sleep_for_no_group)
+{
+	unsigned int n = scaled(MANY_REQUESTS);
+	__u32 *clients = calloc(n, sizeof(*clients));
+	long long before;
+	__u16 port;
+
+	ASSERT_NE(NULL, clients);
+	self->child = fork();
+	if (!self->child)
+		_exit(listen_in_group(self->tell[1], self->hear[0]));
+	ASSERT_LT(0, self->child);
+	close(self->tell[1]);
+	ASSERT_EQ(sizeof(port), read(self->tell[0], &port, sizeof(port)));
+	before = group_slab();
+	ASSERT_LE(0, before);
+	test_ok(write_file(GROUP "/memory.high", "4096"));
+	ASSERT_EQ(0, group_says(GROUP "/memory.events", "high"));
+	/* The group's process sleeps: what is above it are the requests. */
+	test_ok(clients_connect(self->client, ADDR1, port, n, clients));
+	EXPECT_TRUE(wait_until(group_slab() - before >= n * 2048LL));
+	EXPECT_EQ(0, group_says(GROUP "/memory.events", "high"));
+	test_ok(write_file(GROUP "/memory.high", "max"));
+	go_on(self->hear[1]);
+	test_ok(wait_for(self->tell[0]));
+	go_on(self->hear[1]);
+	test_ok(memory_child_ends(self));
+	free(clients);
 }
 
 TEST_HARNESS_MAIN
