@@ -12,8 +12,8 @@
  * starts from an id finds that lock by ucmx_id_lock().  Order:
  *
  *	id->op_mutex > rdma_cm's handler mutex > channel->lock (two of them only
- *	in a commit, by address) > lock of the handle table, lock of the
- *	table of users
+ *	in a commit, by address) > lock of the handle table, locks of the
+ *	table of users and of their lines
  *	channel->read_mutex > channel->lock
  *
  * read_mutex is held while user memory is written, which can take for ever;

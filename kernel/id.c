@@ -48,7 +48,8 @@ static struct workqueue_struct *ucmx_wq;
  */
 int ucmx_id_core_init(void)
 {
-	ucmx_wq = alloc_workqueue("rdma_ucmx", WQ_UNBOUND, 0);
+	/* All that there may be, since each user has only some. */
+	ucmx_wq = alloc_workqueue("rdma_ucmx", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	return ucmx_wq ? 0 : -ENOMEM;
 }
 
@@ -87,15 +88,32 @@ bool ucmx_users_get(struct ucmx_id *id)
  */
 void ucmx_users_put(struct ucmx_id *id)
 {
-	if (refcount_dec_and_test(&id->users))
+	if (refcount_dec_and_test(&id->users) &&
+	    ucmx_user_begin_end(id->payer, &id->in_line))
 		queue_work(ucmx_wq, &id->release_work);
 }
 
-static void ucmx_id_release(struct ucmx_id *id)
+/* What an id stood for has ended, and the next one of the same user may end. */
+static void ucmx_id_end_next(struct ucmx_user *user)
+{
+	struct list_head *next = ucmx_user_end_end(user);
+
+	if (next)
+		queue_work(ucmx_wq, &list_entry(next, struct ucmx_id,
+						in_line)->release_work);
+	ucmx_user_put(user);
+}
+
+/* @turn: it took one of its user's turns to end. */
+static void ucmx_id_release(struct ucmx_id *id, bool turn)
 {
 	struct ucmx_channel *channel;
 
 	id->ops->release(id);
+	if (turn)
+		ucmx_id_end_next(id->payer);
+	else
+		ucmx_user_put(id->payer);
 	channel = ucmx_id_lock(id);
 	id->released = true;
 	ucmx_id_drained(id);
@@ -105,7 +123,7 @@ static void ucmx_id_release(struct ucmx_id *id)
 
 static void ucmx_id_release_work(struct work_struct *work)
 {
-	ucmx_id_release(container_of(work, struct ucmx_id, release_work));
+	ucmx_id_release(container_of(work, struct ucmx_id, release_work), true);
 }
 
 /**
@@ -119,8 +137,8 @@ void ucmx_users_put_here(struct ucmx_id *id)
 	if (!refcount_dec_and_test(&id->users))
 		return;
 	if (id->ops->waits_for_nobody && id->ops->waits_for_nobody(id))
-		ucmx_id_release(id);
-	else
+		ucmx_id_release(id, false);
+	else if (ucmx_user_begin_end(id->payer, &id->in_line))
 		queue_work(ucmx_wq, &id->release_work);
 }
 
@@ -156,6 +174,7 @@ int ucmx_id_init(struct ucmx_id *id, const struct ucmx_id_ops *ops, gfp_t gfp)
 	mutex_init(&id->op_mutex);
 	refcount_set(&id->users, 1);
 	INIT_WORK(&id->release_work, ucmx_id_release_work);
+	INIT_LIST_HEAD(&id->in_line);
 	refcount_set(&id->ref, 2);
 	return 0;
 

@@ -17,6 +17,7 @@
 #include "channel.h"
 
 struct ucmx_id;
+struct ucmx_user;
 
 /**
  * struct ucmx_id_ops - what an id stands for
@@ -94,6 +95,8 @@ struct ucmx_migration {
  * @users: commands that use what the id stands for, and one until @ended.  Not
  *	   to be held over a wait or a user copy.
  * @release_work: calls @ops->release
+ * @payer: from @ended on, whose turn it takes to end
+ * @in_line: in that user's line
  * @ref: memory; held by the handle, until @released, and by who looked it up
  * @rcu: for @ops->free
  */
@@ -128,6 +131,8 @@ struct ucmx_id {
 	struct mutex op_mutex;
 	refcount_t users;
 	struct work_struct release_work;
+	struct ucmx_user *payer;
+	struct list_head in_line;
 	refcount_t ref;
 	struct rcu_head rcu;
 };

@@ -231,11 +231,12 @@ int ucmx_id_adopt(struct ucmx_channel *channel, struct ucmx_id *id, u64 cookie)
  */
 
 /* Give up what the id stands for, as soon as nobody uses it any more. */
-static void ucmx_id_give_up(struct ucmx_id *id)
+static void ucmx_id_give_up(struct ucmx_id *id, struct ucmx_channel *channel)
 {
 	if (id->ended)
 		return;
 	id->ended = true;
+	id->payer = ucmx_user_of(channel);
 	ucmx_users_put(id);
 }
 
@@ -250,7 +251,7 @@ void ucmx_id_device_gone(struct ucmx_id *id)
 	struct ucmx_channel *channel = ucmx_id_lock(id);
 
 	id->gone = true;
-	ucmx_id_give_up(id);
+	ucmx_id_give_up(id, channel);
 	spin_unlock(&channel->lock);
 }
 
@@ -278,7 +279,7 @@ void ucmx_id_die(struct ucmx_id *id, struct ucmx_channel *channel,
 	list_splice_tail_init(&id->pending, events);
 	list_splice_tail_init(&id->room, events);
 	id->n_pending = 0;
-	ucmx_id_give_up(id);
+	ucmx_id_give_up(id, channel);
 	ucmx_id_drained(id);
 }
 

@@ -11,11 +11,17 @@
  * A request that was read is an event of its listener until it is acknowledged,
  * whatever became of the id that it brought.  So these are counted as well.
  *
- * Locking: counts are atomic; the table of users has a lock of its own, inside
- * of all others, which only opening a channel and giving up its last reference
- * take.
+ * What ids stand for ends on one work queue, and may take its time: rdma_cm waits
+ * there for the peer of an iWARP connection.  The queue has room for so many at a
+ * time; each user has some of it, and what there is besides waits in a line of
+ * that user's.  So nobody keeps others' ids, and devices, from going away.
+ *
+ * Locking: counts are atomic; the table of users, which only opening a channel
+ * and giving up its last reference look at, and the lines have a lock each,
+ * inside of all others.
  */
 #include <linux/hashtable.h>
+#include <linux/list.h>
 #include <linux/refcount.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -29,24 +35,32 @@ unsigned int ucmx_max_channel_ids = 1 << 17;
 unsigned int ucmx_max_user_events = 1024;
 unsigned int ucmx_max_groups = 1024;
 
+/* How many ids of a user end at a time; see ucmx_id_core_init(). */
+#define UCMX_MAX_ENDING	128
+
 /**
  * struct ucmx_user - who opened channels
  * @of_table: in the table of users (ucmx_users_lock)
  * @uid: who it is
  * @n_ids: ids of all those channels, unread children included
  * @n_requests: requests that were read on those channels and not acknowledged
- * @ref: one for each channel
+ * @n_ending: ids that end now; lowered under ucmx_ending_lock
+ * @line: ids that are to end, then (ucmx_ending_lock)
+ * @ref: one for each channel, and for each id that ends
  */
 struct ucmx_user {
 	struct hlist_node of_table;
 	kuid_t uid;
 	atomic_t n_ids;
 	atomic_t n_requests;
+	atomic_t n_ending;
+	struct list_head line;
 	refcount_t ref;
 };
 
 static DEFINE_HASHTABLE(ucmx_users, 6);
 static DEFINE_SPINLOCK(ucmx_users_lock);
+static DEFINE_SPINLOCK(ucmx_ending_lock);
 
 static struct ucmx_user *ucmx_user_find(kuid_t uid)
 {
@@ -76,6 +90,8 @@ struct ucmx_user *ucmx_user_get(kuid_t uid)
 	new->uid = uid;
 	atomic_set(&new->n_ids, 0);
 	atomic_set(&new->n_requests, 0);
+	atomic_set(&new->n_ending, 0);
+	INIT_LIST_HEAD(&new->line);
 	refcount_set(&new->ref, 1);
 	spin_lock(&ucmx_users_lock);
 	user = ucmx_user_find(uid);
@@ -121,6 +137,18 @@ u32 ucmx_user_ids(const struct ucmx_user *user)
 	return atomic_read(&user->n_ids);
 }
 
+/**
+ * ucmx_user_of - who is charged for a channel's ids
+ * @channel: the channel
+ *
+ * Return: the account, with a reference.
+ */
+struct ucmx_user *ucmx_user_of(const struct ucmx_channel *channel)
+{
+	refcount_inc(&channel->user->ref);
+	return channel->user;
+}
+
 static bool ucmx_count_up(atomic_t *count, unsigned int n, unsigned int limit)
 {
 	int old = atomic_read(count);
@@ -131,6 +159,49 @@ static bool ucmx_count_up(atomic_t *count, unsigned int n, unsigned int limit)
 			return false;
 	} while (!atomic_try_cmpxchg(count, &old, old + n));
 	return true;
+}
+
+/**
+ * ucmx_user_begin_end - an id of a user's is to end
+ * @user: the account
+ * @entry: the id's, on no list
+ *
+ * Return: true if it may end right now; else ucmx_user_end_end() will say so.
+ */
+bool ucmx_user_begin_end(struct ucmx_user *user, struct list_head *entry)
+{
+	bool now = ucmx_count_up(&user->n_ending, 1, UCMX_MAX_ENDING);
+
+	if (now)
+		return true;
+	/* While somebody stands in line there are as many as may be. */
+	spin_lock(&ucmx_ending_lock);
+	now = ucmx_count_up(&user->n_ending, 1, UCMX_MAX_ENDING);
+	if (!now)
+		list_add_tail(entry, &user->line);
+	spin_unlock(&ucmx_ending_lock);
+	return now;
+}
+
+/**
+ * ucmx_user_end_end - an id of a user's has ended
+ * @user: the account
+ *
+ * Return: the entry of the one that may end now, on no list, or NULL.
+ */
+struct list_head *ucmx_user_end_end(struct ucmx_user *user)
+{
+	struct list_head *next = NULL;
+
+	spin_lock(&ucmx_ending_lock);
+	if (list_empty(&user->line)) {
+		atomic_dec(&user->n_ending);
+	} else {
+		next = user->line.next;
+		list_del_init(next);
+	}
+	spin_unlock(&ucmx_ending_lock);
+	return next;
 }
 
 /**

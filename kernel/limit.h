@@ -24,6 +24,10 @@ struct ucmx_user *ucmx_user_get(kuid_t uid);
 void ucmx_user_put(struct ucmx_user *user);
 u32 ucmx_user_ids(const struct ucmx_user *user);
 
+struct ucmx_user *ucmx_user_of(const struct ucmx_channel *channel);
+bool ucmx_user_begin_end(struct ucmx_user *user, struct list_head *entry);
+struct list_head *ucmx_user_end_end(struct ucmx_user *user);
+
 bool ucmx_channel_charge(struct ucmx_channel *channel);
 void ucmx_channel_uncharge(struct ucmx_channel *channel);
 

@@ -27,7 +27,10 @@ static void fake_id_release(struct ucmx_id *id)
 {
 	struct fake *fake = container_of(id, struct fake, id);
 
-	if (READ_ONCE(fake->world->slow_release))
+	struct ucmx_channel *slow = fake->world->slow_channel;
+
+	if (READ_ONCE(fake->world->slow_release) &&
+	    (!slow || READ_ONCE(id->channel) == slow))
 		wait_for_completion(&fake->world->slow);
 	if (atomic_inc_return(&fake->releases) != 1)
 		atomic_inc(&fake->world->wrong);

@@ -36,6 +36,7 @@
  * @objects: those that there were at the beginning
  * @stop: threads are to end
  * @slow_release: ops->release() waits for @slow
+ * @slow_channel: that of the ids of this channel alone, unless NULL
  * @slow: see @slow_release
  * @quick_release: ids say that their release waits for nobody
  * @releaser: who called ops->release() last
@@ -54,6 +55,7 @@ struct fake_world {
 	int objects;
 	bool stop;
 	bool slow_release;
+	struct ucmx_channel *slow_channel;
 	struct completion slow;
 	bool quick_release;
 	struct task_struct *releaser;
