@@ -136,6 +136,8 @@ void ucmx_event_free(struct ucmx_event *event)
 	put_pid(event->reader);
 	if (event->group)
 		ucmx_group_put(event->group);
+	if (event->payer)
+		ucmx_user_uncharge_event(event->payer);
 	kmem_cache_free(ucmx_event_caches[ucmx_event_cache(event->capacity)],
 			event);
 }
@@ -315,6 +317,35 @@ void ucmx_channel_wake(struct ucmx_channel *channel, unsigned int n)
 		  poll_to_key(EPOLLIN | EPOLLRDNORM));
 }
 
+/**
+ * ucmx_id_caused_too_many - whether an id, or the user whose it is, is at the
+ *			     limit of events that commands cause
+ * @id: the id
+ * @channel: its owner; the lock is held
+ *
+ * Return: true if no command may cause one more.
+ */
+bool ucmx_id_caused_too_many(const struct ucmx_id *id,
+			     struct ucmx_channel *channel)
+{
+	return id->n_caused >= READ_ONCE(ucmx_max_user_events) ||
+	       ucmx_channel_has_events(channel);
+}
+
+/**
+ * ucmx_id_count_caused - an event that a command caused is raised
+ * @id: the id
+ * @channel: its owner; the lock is held
+ * @event: the event; it counts until it is freed, wherever the id goes
+ */
+void ucmx_id_count_caused(struct ucmx_id *id, struct ucmx_channel *channel,
+			  struct ucmx_event *event)
+{
+	lockdep_assert_held(&channel->lock);
+	id->n_caused++;
+	event->payer = ucmx_channel_charge_event(channel);
+}
+
 /* Add a new event to what is pending of its id, and deliver it if it may be. */
 static void ucmx_event_append(struct ucmx_channel *channel, struct ucmx_id *id,
 			      struct ucmx_event *event)
@@ -324,7 +355,8 @@ static void ucmx_event_append(struct ucmx_channel *channel, struct ucmx_id *id,
 	event->head.seq = ++id->seq;
 	list_add_tail(&event->of_id, &id->pending);
 	id->n_pending++;
-	id->n_caused += event->caused;
+	if (event->caused)
+		ucmx_id_count_caused(id, channel, event);
 	trace_ucmx_event_raise(channel, event);
 	if (ucmx_id_delivers(id, event)) {
 		ucmx_channel_queue(channel, event);
@@ -370,7 +402,7 @@ int ucmx_event_write(struct ucmx_channel *channel, struct ucmx_id *id,
 
 	if (owner != channel || id->dying) {
 		err = -ENOENT;
-	} else if (ucmx_id_caused_too_many(id)) {
+	} else if (ucmx_id_caused_too_many(id, owner)) {
 		err = -ENOSPC;
 	} else {
 		event->caused = true;

@@ -106,9 +106,11 @@ enum ucmx_room {
  * @group: of a multicast event, the group; it is there while the event is
  * @taken: when it was read (CLOCK_MONOTONIC)
  * @reader: who read it
+ * @payer: if a command caused it, which user's it is
  * @room: what kind of room it is
  * @urgent: delivered even while its id is unclaimed
- * @caused: a command caused it, so it counts against the id's limit
+ * @caused: a command caused it, so it counts against the id's limit and, from when
+ *	    it is raised, the user's
  * @request: it was read with a child, so it counts against its reader's limit
  * @copying: a reader is copying it to user memory
  * @acked: acknowledged while it was being copied
@@ -124,6 +126,7 @@ struct ucmx_event {
 	struct ucmx_group *group;
 	ktime_t taken;
 	struct pid *reader;
+	struct ucmx_user *payer;
 	u8 room;
 	bool urgent;
 	bool caused;

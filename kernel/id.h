@@ -174,7 +174,10 @@ int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 		   gfp_t gfp);
 int ucmx_room_make_unseen(struct ucmx_id *id, enum ucmx_room room,
 			  size_t capacity, gfp_t gfp);
-bool ucmx_id_caused_too_many(const struct ucmx_id *id);
+bool ucmx_id_caused_too_many(const struct ucmx_id *id,
+			     struct ucmx_channel *channel);
+void ucmx_id_count_caused(struct ucmx_id *id, struct ucmx_channel *channel,
+			  struct ucmx_event *event);
 void ucmx_room_drop(struct ucmx_id *id, enum ucmx_room room);
 struct ucmx_event *ucmx_room_find(struct ucmx_id *id, enum ucmx_room room);
 struct ucmx_event *ucmx_room_take(struct ucmx_id *id, enum ucmx_room room);

@@ -64,7 +64,7 @@ struct ucmx_cmd_desc {
 	}
 
 static const struct ucmx_cmd_desc ucmx_cmds[] = {
-	UCMX_CMD(INFO, info, out_ids_of_user),
+	UCMX_CMD(INFO, info, out_events_of_user),
 	UCMX_CMD(CREATE_ID, create_id, out_id),
 	UCMX_CMD(DESTROY_ID, destroy_id, held_seq),
 	UCMX_CMD(BIND_ADDR, bind_addr, addr),

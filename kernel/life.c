@@ -38,18 +38,6 @@ struct ucmx_event *ucmx_room_find(struct ucmx_id *id, enum ucmx_room room)
 }
 
 /**
- * ucmx_id_caused_too_many - whether an id is at its limit of events that
- *			     commands cause
- * @id: the id; its owner's lock is held
- *
- * Return: true if no command may cause one more.
- */
-bool ucmx_id_caused_too_many(const struct ucmx_id *id)
-{
-	return id->n_caused >= READ_ONCE(ucmx_max_user_events);
-}
-
-/**
  * ucmx_room_make - make room for an event to come
  * @id: whose event
  * @room: what kind; of a kind that comes unasked one at a time is enough
@@ -72,7 +60,7 @@ int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 	channel = ucmx_id_lock(id);
 	if (id->dying) {
 		err = -ENOENT;
-	} else if (event->caused && ucmx_id_caused_too_many(id)) {
+	} else if (event->caused && ucmx_id_caused_too_many(id, channel)) {
 		err = -ENOSPC;
 	} else if (event->caused || !ucmx_room_find(id, room)) {
 		list_add_tail(&event->of_id, &id->room);

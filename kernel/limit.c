@@ -9,7 +9,9 @@
  * ids: whoever opened a channel and gave it away has said yes to that.
  *
  * A request that was read is an event of its listener until it is acknowledged,
- * whatever became of the id that it brought.  So these are counted as well.
+ * whatever became of the id that it brought.  So these are counted as well, and so
+ * are events that commands cause: a thousand of each of a user's ids would be more
+ * than most machines have memory.
  *
  * What ids stand for ends on one work queue, and may take its time: rdma_cm waits
  * there for the peer of an iWARP connection.  The queue has room for so many at a
@@ -33,6 +35,7 @@ unsigned int ucmx_max_ids = 1 << 18;
 unsigned int ucmx_max_ids_per_user = 3 << 16;
 unsigned int ucmx_max_channel_ids = 1 << 17;
 unsigned int ucmx_max_user_events = 1024;
+unsigned int ucmx_max_events_per_user = 1 << 20;
 unsigned int ucmx_max_groups = 1024;
 
 /* How many ids of a user end at a time; see ucmx_id_core_init(). */
@@ -44,15 +47,17 @@ unsigned int ucmx_max_groups = 1024;
  * @uid: who it is
  * @n_ids: ids of all those channels, unread children included
  * @n_requests: requests that were read on those channels and not acknowledged
+ * @n_events: events that commands on those channels caused, until they are freed
  * @n_ending: ids that end now; lowered under ucmx_ending_lock
  * @line: ids that are to end, then (ucmx_ending_lock)
- * @ref: one for each channel, and for each id that ends
+ * @ref: one for each channel, for each id that ends and each such event
  */
 struct ucmx_user {
 	struct hlist_node of_table;
 	kuid_t uid;
 	atomic_t n_ids;
 	atomic_t n_requests;
+	atomic_t n_events;
 	atomic_t n_ending;
 	struct list_head line;
 	refcount_t ref;
@@ -90,6 +95,7 @@ struct ucmx_user *ucmx_user_get(kuid_t uid)
 	new->uid = uid;
 	atomic_set(&new->n_ids, 0);
 	atomic_set(&new->n_requests, 0);
+	atomic_set(&new->n_events, 0);
 	atomic_set(&new->n_ending, 0);
 	INIT_LIST_HEAD(&new->line);
 	refcount_set(&new->ref, 1);
@@ -114,6 +120,9 @@ void ucmx_user_put(struct ucmx_user *user)
 {
 	bool last;
 
+	/* No lock that others share, but for what may be the last one. */
+	if (refcount_dec_not_one(&user->ref))
+		return;
 	spin_lock(&ucmx_users_lock);
 	last = refcount_dec_and_test(&user->ref);
 	if (last)
@@ -122,7 +131,8 @@ void ucmx_user_put(struct ucmx_user *user)
 	if (!last)
 		return;
 	WARN_ON_ONCE(atomic_read(&user->n_ids) ||
-		     atomic_read(&user->n_requests));
+		     atomic_read(&user->n_requests) ||
+		     atomic_read(&user->n_events));
 	kfree(user);
 }
 
@@ -135,6 +145,17 @@ void ucmx_user_put(struct ucmx_user *user)
 u32 ucmx_user_ids(const struct ucmx_user *user)
 {
 	return atomic_read(&user->n_ids);
+}
+
+/**
+ * ucmx_user_events - how many events a user has that commands caused
+ * @user: the account
+ *
+ * Return: those of all channels that the user opened.
+ */
+u32 ucmx_user_events(const struct ucmx_user *user)
+{
+	return atomic_read(&user->n_events);
 }
 
 /**
@@ -299,4 +320,39 @@ void ucmx_channel_charge_request(struct ucmx_channel *channel)
 void ucmx_channel_uncharge_request(struct ucmx_channel *channel)
 {
 	atomic_dec(&channel->user->n_requests);
+}
+
+/**
+ * ucmx_channel_has_events - whether the user of a channel has as many events that
+ *			     commands caused as may be
+ * @channel: the channel
+ *
+ * Return: true if there must be no more.
+ */
+bool ucmx_channel_has_events(struct ucmx_channel *channel)
+{
+	return ucmx_user_events(channel->user) >=
+	       READ_ONCE(ucmx_max_events_per_user);
+}
+
+/**
+ * ucmx_channel_charge_event - count an event that a command caused
+ * @channel: where
+ *
+ * Return: the account, for ucmx_user_uncharge_event().
+ */
+struct ucmx_user *ucmx_channel_charge_event(struct ucmx_channel *channel)
+{
+	atomic_inc(&channel->user->n_events);
+	return ucmx_user_of(channel);
+}
+
+/**
+ * ucmx_user_uncharge_event - such an event is gone
+ * @user: the account
+ */
+void ucmx_user_uncharge_event(struct ucmx_user *user)
+{
+	atomic_dec(&user->n_events);
+	ucmx_user_put(user);
 }

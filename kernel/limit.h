@@ -16,6 +16,7 @@ extern unsigned int ucmx_max_ids;
 extern unsigned int ucmx_max_ids_per_user;
 extern unsigned int ucmx_max_channel_ids;
 extern unsigned int ucmx_max_user_events;
+extern unsigned int ucmx_max_events_per_user;
 extern unsigned int ucmx_max_groups;
 
 struct ucmx_user;
@@ -23,6 +24,7 @@ struct ucmx_user;
 struct ucmx_user *ucmx_user_get(kuid_t uid);
 void ucmx_user_put(struct ucmx_user *user);
 u32 ucmx_user_ids(const struct ucmx_user *user);
+u32 ucmx_user_events(const struct ucmx_user *user);
 
 struct ucmx_user *ucmx_user_of(const struct ucmx_channel *channel);
 bool ucmx_user_begin_end(struct ucmx_user *user, struct list_head *entry);
@@ -39,5 +41,9 @@ void ucmx_channel_fulfil(struct ucmx_channel *target,
 bool ucmx_channel_has_requests(struct ucmx_channel *channel);
 void ucmx_channel_charge_request(struct ucmx_channel *channel);
 void ucmx_channel_uncharge_request(struct ucmx_channel *channel);
+
+bool ucmx_channel_has_events(struct ucmx_channel *channel);
+struct ucmx_user *ucmx_channel_charge_event(struct ucmx_channel *channel);
+void ucmx_user_uncharge_event(struct ucmx_user *user);
 
 #endif /* UCMX_LIMIT_H */

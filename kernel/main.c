@@ -24,6 +24,8 @@ module_param_named(max_backlog, ucmx_max_backlog, uint, 0644);
 MODULE_PARM_DESC(max_backlog, "Unread requests of one listener");
 module_param_named(max_user_events, ucmx_max_user_events, uint, 0644);
 MODULE_PARM_DESC(max_user_events, "Events of one id that commands caused and that are not acknowledged");
+module_param_named(max_events_per_user, ucmx_max_events_per_user, uint, 0644);
+MODULE_PARM_DESC(max_events_per_user, "Likewise, of all channels that one user opened");
 module_param_named(max_groups, ucmx_max_groups, uint, 0644);
 MODULE_PARM_DESC(max_groups, "Multicast groups of one id");
 

@@ -282,6 +282,8 @@ int ucmx_cmd_info(struct ucmx_cmd *cmd)
 	spin_lock(&channel->lock);
 	arg->out_max_ids_per_user = READ_ONCE(ucmx_max_ids_per_user);
 	arg->out_ids_of_user = ucmx_user_ids(channel->user);
+	arg->out_max_events_per_user = READ_ONCE(ucmx_max_events_per_user);
+	arg->out_events_of_user = ucmx_user_events(channel->user);
 	arg->out_ids = atomic_read(&channel->n_ids);
 	arg->out_pending = channel->n_pending;
 	arg->out_outstanding = channel->n_outstanding;

@@ -36,7 +36,8 @@ static bool ucmx_id_may_move(struct ucmx_id *id, const struct ucmx_wait *wait)
 }
 
 /* Ahead of what is pending, though it has happened last. */
-static void ucmx_move_announce(struct ucmx_id *id, struct ucmx_event *event)
+static void ucmx_move_announce(struct ucmx_id *id, struct ucmx_channel *owner,
+			       struct ucmx_event *event)
 {
 	event->id = id;
 	event->urgent = true;
@@ -44,7 +45,7 @@ static void ucmx_move_announce(struct ucmx_id *id, struct ucmx_event *event)
 	event->head.seq = ++id->seq;
 	list_add(&event->of_id, &id->pending);
 	id->n_pending++;
-	id->n_caused++;
+	ucmx_id_count_caused(id, owner, event);
 }
 
 /*
@@ -66,7 +67,7 @@ static void ucmx_move_finish(struct ucmx_id *id, struct ucmx_channel *owner,
 		id->claimed = true;
 	}
 	if (move->announcement)
-		ucmx_move_announce(id, move->announcement);
+		ucmx_move_announce(id, owner, move->announcement);
 }
 
 static void ucmx_move_commit(struct ucmx_id *id, struct ucmx_channel *source,
@@ -147,7 +148,7 @@ static int ucmx_move_freeze(struct ucmx_id *id, struct ucmx_channel *source,
 		return -EBUSY;
 	if (wait->held_seq && !ucmx_event_find_outstanding(id, wait->held_seq))
 		return -EINVAL;
-	if (move->announcement && ucmx_id_caused_too_many(id))
+	if (move->announcement && ucmx_id_caused_too_many(id, source))
 		return -ENOSPC;
 	unheld = ucmx_id_unheld(id, wait);
 	err = unheld ? ucmx_wait_is_over(wait) : 0;

@@ -46,6 +46,8 @@ FIXTURE_TEARDOWN(limit)
 			       self->was.out_max_backlog));
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_user_events",
 			       self->was.out_max_user_events));
+	EXPECT_EQ(0, set_limit(PARAMETERS "max_events_per_user",
+			       self->was.out_max_events_per_user));
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_groups",
 			       self->was.out_max_groups));
 	EXPECT_EQ(0, set_limit(PARAMETERS "max_ids_per_user",
@@ -379,6 +381,54 @@ TEST_F(limit, c19_events_that_commands_cause)
 	test_ok(cmd_resolve_route(self->target, id));
 	test_ok(event_take(self->target, EV_ADDR_RESOLVED, id));
 	test_ok(event_take(self->target, EV_ROUTE_RESOLVED, id));
+}
+
+static __u32 events_of_user(int fd)
+{
+	struct rdma_ucmx_info info;
+
+	return cmd_info(fd, &info) ? ~0U : info.out_events_of_user;
+}
+
+/* However many ids and channels they are on. */
+TEST_F(limit, c19_events_of_a_user)
+{
+	int one = channel_open_as(1000), another = channel_open_as(1000);
+	struct rdma_ucmx_addr dst = addr(ADDR1, 7);
+	struct rdma_ucmx_info info;
+	__u32 ids[3], id;
+	unsigned int i;
+
+	ASSERT_LE(0, one);
+	ASSERT_LE(0, another);
+	test_ok(set_limit(PARAMETERS "max_events_per_user", 3));
+	test_ok(cmd_info(one, &info));
+	EXPECT_EQ(3, info.out_max_events_per_user);
+	for (i = 0; i < 3; i++) {
+		test_ok(cmd_create_id(one, PS_TCP, 0, &ids[i]));
+		test_ok(cmd_write_event(one, ids[i], EV_USER, 0, i));
+	}
+	test_ok(cmd_create_id(another, PS_TCP, 0, &id));
+	EXPECT_EQ(3, events_of_user(another));
+	test_err(ENOSPC, cmd_write_event(another, id, EV_USER, 0, 3));
+	test_err(ENOSPC, cmd_resolve_addr(another, id, NULL, &dst));
+	test_err(ENOSPC, cmd_migrate_id_opt(one, ids[0], another,
+					    RDMA_UCMX_ANNOUNCE, 0, 0));
+	/* An event that moves to another user is still the one's who raised it. */
+	test_ok(cmd_migrate_id(one, ids[0], self->target));
+	EXPECT_EQ(0, events_of_user(self->target));
+	test_ok(cmd_write_event(self->target, ids[0], EV_USER, 0, 4));
+	EXPECT_EQ(1, events_of_user(self->target));
+	test_err(ENOSPC, cmd_write_event(another, id, EV_USER, 0, 3));
+	/* Acknowledged, destroyed, closed: each makes room. */
+	test_ok(event_take(self->target, EV_USER, ids[0]));
+	EXPECT_EQ(2, events_of_user(one));
+	test_ok(cmd_destroy_id(one, ids[1]));
+	EXPECT_EQ(1, events_of_user(one));
+	close(one);
+	EXPECT_EQ(0, events_of_user(another));
+	test_ok(cmd_resolve_addr(another, id, NULL, &dst));
+	close(another);
 }
 
 TEST_F(limit, c19_groups_of_an_id)

@@ -123,7 +123,7 @@ AT(rdma_ucmx_event, num_paths, 51);
 AT(rdma_ucmx_event, group, 52);
 AT(rdma_ucmx_event, ece, 56);
 
-SIZE(rdma_ucmx_info, 56);
+SIZE(rdma_ucmx_info, 64);
 AT(rdma_ucmx_info, out_features, 8);
 AT(rdma_ucmx_info, out_max_ids, 16);
 AT(rdma_ucmx_info, out_max_channel_ids, 20);
@@ -135,6 +135,8 @@ AT(rdma_ucmx_info, out_max_user_events, 40);
 AT(rdma_ucmx_info, out_max_groups, 44);
 AT(rdma_ucmx_info, out_max_ids_per_user, 48);
 AT(rdma_ucmx_info, out_ids_of_user, 52);
+AT(rdma_ucmx_info, out_max_events_per_user, 56);
+AT(rdma_ucmx_info, out_events_of_user, 60);
 SIZE(rdma_ucmx_create_id, 24);
 AT(rdma_ucmx_create_id, cookie, 8);
 AT(rdma_ucmx_create_id, port_space, 16);

@@ -429,6 +429,9 @@ struct rdma_ucmx_event {
  * @out_max_ids_per_user: limit of ids of all channels that one user opened, and
  *                        likewise of requests read there and not acknowledged
  * @out_ids_of_user: ids of all channels of the user who opened this one
+ * @out_max_events_per_user: limit of events that commands caused on all channels
+ *                           that one user opened
+ * @out_events_of_user: those on all channels of the user who opened this one
  *
  * What the module can do, and how this channel is.
  */
@@ -446,6 +449,8 @@ struct rdma_ucmx_info {
 	__u32 out_max_groups;
 	__u32 out_max_ids_per_user;
 	__u32 out_ids_of_user;
+	__u32 out_max_events_per_user;
+	__u32 out_events_of_user;
 };
 
 /**
