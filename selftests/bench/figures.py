@@ -67,6 +67,11 @@ class Results:
         row = self.get(who, name)
         return row.median if row else None
 
+    def ratio(self, name):
+        """Ours by stock's, where there is something to divide by."""
+        stock, ours = self.median("stock", name), self.median("ours", name)
+        return f"{ours / stock:.2f}" if stock and ours is not None else "-"
+
 
 class Aim:
     """What a row of ours may be at most, or must be at least."""
