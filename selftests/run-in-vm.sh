@@ -28,6 +28,7 @@ main() {
 	trap 'rm -rf "$work"' EXIT
 	pipe=$work/pipe
 	mkfifo "$pipe"
+	there=$(devices)
 	printf 'KTAP version 1\n1..%d\n' $#
 	for program in "$@"; do
 		n=$((n + 1))
@@ -36,8 +37,8 @@ main() {
 	[ $failed -eq 0 ]
 }
 
-# A program has failed if it says so, if it does not end, and if anything that
-# it started does not end with it.
+# A program has failed if it says so, if it does not end, if anything that it
+# started does not end with it, and if there are other devices afterwards.
 run_program() {
 	local name=${1%%=*} seconds=300 status reader start=$SECONDS path test why=''
 
@@ -61,6 +62,10 @@ run_program() {
 		why=${why:-"left processes behind: ${left[*]}"}
 		kill -KILL "${left[@]}"
 	fi
+	if ! same_devices; then
+		there=$(devices)
+		why=${why:-"leaves other devices: ${there//$'\n'/ }"}
+	fi
 	wait "$reader"	# which has been told all when the last one is gone
 	echo "# $name took $((SECONDS - start)) s"
 	if [ -z "$why" ]; then
@@ -75,6 +80,18 @@ leaves_nothing() {
 	local end=$((SECONDS + 5))
 
 	while find_others; [ ${#left[@]} -gt 0 ]; do
+		[ $SECONDS -lt $end ] || return 1
+		sleep 0.1
+	done
+}
+
+devices() { ls /sys/class/infiniband /sys/class/net 2>&1; }
+
+# As there were before; one may be on its way.
+same_devices() {
+	local end=$((SECONDS + 5))
+
+	while [ "$(devices)" != "$there" ]; do
 		[ $SECONDS -lt $end ] || return 1
 		sleep 0.1
 	done
