@@ -83,6 +83,7 @@ pair_as_soon_as() {
 	shift 3
 
 	split "$@"
+	until_gone "$condition" "$of"
 	start_server
 	if becomes_true "$condition" "$of"; then
 		run_client "$says"
@@ -133,6 +134,17 @@ becomes_true() {
 		sleep 0.1
 	done
 	return 1
+}
+
+# A listener may be there for a moment longer than the program whose it was; the
+# next client must not take it for the one that it waits for.
+until_gone() {
+	local end=$((SECONDS + 10))
+
+	: > "$work/server"
+	while "$@" && [ $SECONDS -lt $end ]; do
+		sleep 0.1
+	done
 }
 
 # As the kernel says.
