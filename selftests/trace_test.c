@@ -68,6 +68,12 @@ static long fdinfo(int fd, const char *name)
 #define EXPECT_NO_OLDEST(fd) \
 	EXPECT_EQ(-1, fdinfo(fd, "ucmx-oldest:\tid "))
 
+/* Who is about to look once more sleeps already, as far as others can see. */
+static bool somebody_waits(int fd)
+{
+	return wait_until(fdinfo(fd, "ucmx-waiters:\t") == 1);
+}
+
 FIXTURE(fdinfo) {
 	int source;
 	int target;
@@ -155,6 +161,7 @@ TEST_F(fdinfo, c08_who_waits)
 
 	test_ok(id_with_outstanding(self->source, &id));
 	test_ok(call_start_migrate(&call, self->source, id, self->target));
+	ASSERT_TRUE(somebody_waits(self->source));
 	EXPECT_FDINFO(self->source, 1, 0, 1, 1);
 	EXPECT_FDINFO(self->target, 1, 0, 0, 0);
 	test_ok(cmd_ack(self->source, id, 1));
@@ -173,11 +180,12 @@ TEST_F(fdinfo, c08_who_waited_in_vain)
 	test_ok(id_with_outstanding(self->source, &destroy.id));
 	test_ok(call_start_migrate(&migrate, self->source, destroy.id,
 				   self->target));
+	ASSERT_TRUE(somebody_waits(self->source));
 	call_signal(&migrate, SIGUSR1);
 	test_err(EINTR, call_result(&migrate));
 	EXPECT_FDINFO(self->source, 1, 0, 1, 0);
 	call_start(&destroy, run_destroy);
-	ASSERT_TRUE(wait_until(fdinfo(self->source, "ucmx-waiters:\t") == 1));
+	ASSERT_TRUE(somebody_waits(self->source));
 	call_signal(&destroy, SIGUSR1);
 	test_err(EINTR, call_result(&destroy));
 	EXPECT_FDINFO(self->source, 1, 0, 1, 0);
@@ -284,6 +292,7 @@ TEST_F(trace, c08_a_migration_that_waits)
 	test_ok(cmd_resolve_route(self->source, id));
 	ASSERT_TRUE(wait_until(id_has_pending(self->source, id, 1)));
 	test_ok(call_start_migrate(&call, self->source, id, self->target));
+	ASSERT_TRUE(somebody_waits(self->source));
 	test_ok(cmd_ack(self->source, id, 1));
 	test_ok(call_result(&call));
 	test_ok(event_take(self->target, EV_ROUTE_RESOLVED, id));
@@ -310,6 +319,7 @@ TEST_F(trace, c07_a_migration_that_fails)
 	count_signals(SIGUSR1, 0);
 	test_ok(id_with_outstanding(self->source, &id));
 	test_ok(call_start_migrate(&call, self->source, id, self->target));
+	ASSERT_TRUE(somebody_waits(self->source));
 	call_signal(&call, SIGUSR1);
 	test_err(EINTR, call_result(&call));
 	TRACE_END();
