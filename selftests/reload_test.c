@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "pass_fd.h"
 #include "scene.h"
 #include "test.h"
 
@@ -91,26 +92,6 @@ TEST_F(reload, c18_not_while_a_channel_is_open)
 	CLOSE_BOTH();
 	test_ok(unload());
 	EXPECT_FALSE(loaded());
-}
-
-/* @socket gets a message with @fd in it. */
-static int send_fd(int socket, int fd)
-{
-	char byte = 0, control[CMSG_SPACE(sizeof(fd))] = "";
-	struct iovec data = { .iov_base = &byte, .iov_len = 1 };
-	struct msghdr message = {
-		.msg_iov = &data,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(sizeof(fd));
-	memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-	return sendmsg(socket, &message, 0) == 1 ? 0 : -1;
 }
 
 TEST_F(reload, c18_not_while_a_channel_is_under_way)
