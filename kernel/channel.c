@@ -199,6 +199,8 @@ void ucmx_channel_close(struct ucmx_channel *channel)
 	LIST_HEAD(events);
 	LIST_HEAD(todo);
 	struct ucmx_id *id;
+	u32 left;
+	bool more;
 
 	spin_lock(&channel->lock);
 	channel->closed = true;
@@ -208,13 +210,16 @@ void ucmx_channel_close(struct ucmx_channel *channel)
 		list_move_tail(&id->of_channel, &channel->ids);
 		refcount_inc(&id->ref);
 		ucmx_id_die(id, channel, &events);
-		ucmx_id_settle_all(id, channel);
+		left = id->n_outstanding;
+		do {
+			more = ucmx_id_settle_some(id, channel, &left);
+			/* A listener may have had a thousand children. */
+			spin_unlock(&channel->lock);
+			ucmx_events_free(&events);
+			cond_resched();
+			spin_lock(&channel->lock);
+		} while (more);
 		ucmx_id_put(id);
-		/* A listener may have had a thousand children. */
-		spin_unlock(&channel->lock);
-		ucmx_events_free(&events);
-		cond_resched();
-		spin_lock(&channel->lock);
 	}
 	spin_unlock(&channel->lock);
 	wait_event_timeout(channel->wait, list_empty_careful(&channel->ids),

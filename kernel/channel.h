@@ -13,6 +13,7 @@
 #include <linux/mutex.h>
 #include <linux/pid.h>
 #include <linux/poll.h>
+#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -101,6 +102,7 @@ enum ucmx_room {
  * @queued: in the channel's queue, empty while the event is held with its id;
  *	    in the channel's list of events taken once it is outstanding (lock
  *	    of the id's channel)
+ * @by_seq: in the id's tree of outstanding events, if @indexed (likewise)
  * @id: whose event it is, set when it is raised
  * @child: with a connection request, the child until it is read
  * @group: of a multicast event, the group; it is there while the event is
@@ -114,6 +116,7 @@ enum ucmx_room {
  * @request: it was read with a child, so it counts against its reader's limit
  * @copying: a reader is copying it to user memory
  * @acked: acknowledged while it was being copied
+ * @indexed: it was taken when many were outstanding
  * @capacity: bytes of @record
  * @head: the head of the record
  * @record: what is read; its head's size says how much of it
@@ -121,6 +124,7 @@ enum ucmx_room {
 struct ucmx_event {
 	struct list_head of_id;
 	struct list_head queued;
+	struct rb_node by_seq;
 	struct ucmx_id *id;
 	struct ucmx_id *child;
 	struct ucmx_group *group;
@@ -133,6 +137,7 @@ struct ucmx_event {
 	bool request;
 	bool copying;
 	bool acked;
+	bool indexed;
 	u32 capacity;
 	union {
 		struct rdma_ucmx_event head;
@@ -208,7 +213,12 @@ void ucmx_channel_shut_down(struct ucmx_channel *channel);
 
 /* read.c, for what ends otherwise than by an acknowledgement. */
 void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event);
+
+/* outstanding.c */
+void ucmx_event_index(struct ucmx_event *event);
+void ucmx_event_unindex(struct ucmx_event *event);
 struct ucmx_event *ucmx_event_find_outstanding(struct ucmx_id *id, u64 seq);
-void ucmx_id_settle_all(struct ucmx_id *id, struct ucmx_channel *channel);
+bool ucmx_id_settle_some(struct ucmx_id *id, struct ucmx_channel *channel,
+			 u32 *left);
 
 #endif /* UCMX_CHANNEL_H */

@@ -170,6 +170,7 @@ int ucmx_id_init(struct ucmx_id *id, const struct ucmx_id_ops *ops, gfp_t gfp)
 	INIT_LIST_HEAD(&id->groups);
 	INIT_LIST_HEAD(&id->pending);
 	INIT_LIST_HEAD(&id->outstanding);
+	id->by_seq = RB_ROOT;
 	init_waitqueue_head(&id->wait);
 	mutex_init(&id->op_mutex);
 	refcount_set(&id->users, 1);

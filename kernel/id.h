@@ -8,6 +8,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
@@ -72,6 +73,7 @@ struct ucmx_migration {
  * @groups: multicast groups (owner's lock)
  * @pending: pending events, oldest first (owner's lock)
  * @outstanding: outstanding events, oldest first (owner's lock)
+ * @by_seq: those of them that were taken when there were many (owner's lock)
  * @n_pending: events on @pending (owner's lock)
  * @n_outstanding: events on @outstanding (owner's lock)
  * @n_waiters: calls that wait for something of it (owner's lock)
@@ -112,6 +114,7 @@ struct ucmx_id {
 	struct list_head groups;
 	struct list_head pending;
 	struct list_head outstanding;
+	struct rb_root by_seq;
 	u32 n_pending;
 	u32 n_outstanding;
 	u32 n_waiters;

@@ -44,6 +44,7 @@ static void ucmx_event_take(struct ucmx_channel *channel,
 	lockdep_assert_held(&channel->lock);
 	list_move_tail(&event->queued, &channel->taken);
 	list_move_tail(&event->of_id, &id->outstanding);
+	ucmx_event_index(event);
 	channel->n_pending--;
 	id->n_pending--;
 	id->n_outstanding++;
@@ -133,6 +134,7 @@ static void ucmx_event_put_back(struct ucmx_channel *channel,
 	put_pid(event->reader);
 	event->reader = NULL;
 	list_del_init(&event->queued);
+	ucmx_event_unindex(event);
 	id->n_outstanding--;
 	channel->n_outstanding--;
 	ucmx_group_settled(event);
@@ -370,24 +372,6 @@ void ucmx_channel_shut_down(struct ucmx_channel *channel)
  */
 
 /**
- * ucmx_event_find_outstanding - find an event by its number
- * @id: whose event; its owner's lock is held
- * @seq: its number
- *
- * Return: the event if it is outstanding and not acknowledged, or NULL.
- */
-struct ucmx_event *ucmx_event_find_outstanding(struct ucmx_id *id, u64 seq)
-{
-	struct ucmx_event *event;
-
-	list_for_each_entry(event, &id->outstanding, of_id) {
-		if (event->head.seq == seq)
-			return event->acked ? NULL : event;
-	}
-	return NULL;
-}
-
-/**
  * ucmx_event_settle - an outstanding event is acknowledged
  * @channel: owner of the event's id; its lock is held
  * @event: outstanding
@@ -408,6 +392,7 @@ void ucmx_event_settle(struct ucmx_channel *channel, struct ucmx_event *event)
 	trace_ucmx_event_ack(channel, event);
 	list_del(&event->of_id);
 	list_del(&event->queued);
+	ucmx_event_unindex(event);
 	id->n_outstanding--;
 	channel->n_outstanding--;
 	id->n_caused -= event->caused;
@@ -428,17 +413,33 @@ static bool ucmx_id_takes_acks(struct ucmx_id *id, struct ucmx_channel *owner,
 	       (id->migration && id->migration->target == channel);
 }
 
-/**
- * ucmx_id_settle_all - acknowledge whatever is outstanding of an id
- * @id: the id
- * @channel: its owner; the lock is held, and a reference to the id, or RCU
+/*
+ * Those that are outstanding now; should others acknowledge some of them meanwhile,
+ * then maybe as many of those that come.
  */
-void ucmx_id_settle_all(struct ucmx_id *id, struct ucmx_channel *channel)
+static int ucmx_channel_ack_all(struct ucmx_channel *channel, u32 handle)
 {
-	struct ucmx_event *event, *next;
+	struct ucmx_id *id = ucmx_id_get(handle);
+	struct ucmx_channel *owner;
+	int err = -ENOENT;
+	u32 left = 0;
+	bool more;
 
-	list_for_each_entry_safe(event, next, &id->outstanding, of_id)
-		ucmx_event_settle(channel, event);
+	if (!id)
+		return err;
+	do {
+		owner = ucmx_id_lock(id);
+		more = ucmx_id_takes_acks(id, owner, channel);
+		if (more) {
+			left = err ? id->n_outstanding : left;
+			err = 0;
+			more = ucmx_id_settle_some(id, owner, &left);
+		}
+		spin_unlock(&owner->lock);
+		cond_resched();
+	} while (more);
+	ucmx_id_put(id);
+	return err;
 }
 
 /**
@@ -457,6 +458,8 @@ int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq)
 	struct ucmx_id *id;
 	int err = 0;
 
+	if (!seq)
+		return ucmx_channel_ack_all(channel, handle);
 	/* No reference: the id may go with this, but not its memory. */
 	rcu_read_lock();
 	id = ucmx_id_peek(handle);
@@ -467,8 +470,6 @@ int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq)
 	owner = ucmx_id_lock(id);
 	if (!ucmx_id_takes_acks(id, owner, channel)) {
 		err = -ENOENT;
-	} else if (!seq) {
-		ucmx_id_settle_all(id, owner);
 	} else {
 		event = ucmx_event_find_outstanding(id, seq);
 		if (event)

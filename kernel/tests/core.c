@@ -33,6 +33,15 @@ static struct kmem_cache *fake_cache_create(const char *name, unsigned int size,
 static struct fake_cost fake_cost;
 static atomic_t fake_steps = ATOMIC_INIT(0);
 
+/* What was done since the latest lock was taken. */
+static void fake_measure(struct fake_cost *cost)
+{
+	int steps = atomic_read(&fake_steps);
+
+	cost->longest = max(cost->longest, steps - cost->since);
+	cost->since = steps;
+}
+
 /* From now on, count everybody's steps and note the locks of this thread. */
 void fake_cost_begin(void)
 {
@@ -49,6 +58,7 @@ struct fake_cost fake_cost_end(void)
 
 	fake_cost.task = NULL;
 	cost.steps = atomic_read(&fake_steps);
+	fake_measure(&cost);
 	return cost;
 }
 
@@ -70,6 +80,7 @@ static void fake_note_lock(const void *lock)
 
 	if (fake_cost.task != current)
 		return;
+	fake_measure(&fake_cost);
 	for (i = 0; i < fake_cost.n_locks; i++) {
 		if (fake_cost.locks[i] == lock)
 			return;
@@ -147,6 +158,7 @@ do { \
 
 #include "../channel.c"
 #include "../read.c"
+#include "../outstanding.c"
 #include "../id.c"
 #include "../life.c"
 #include "../move.c"

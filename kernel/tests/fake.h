@@ -135,6 +135,8 @@ struct fake_thread {
  * @n_locks: how many those are
  * @lookups: handles that it looked up
  * @held_in_lookup: locks that it held then, RCU included
+ * @since: of the steps, those before the latest lock
+ * @longest: most steps between two locks, so with one of them
  */
 struct fake_cost {
 	struct task_struct *task;
@@ -144,6 +146,8 @@ struct fake_cost {
 	int n_locks;
 	int lookups;
 	int held_in_lookup;
+	int since;
+	int longest;
 };
 
 /**
