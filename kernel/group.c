@@ -11,6 +11,9 @@
  * It has room for two events: the one that says how joining went, and one that
  * may come unasked when the group is lost.  When one is read the room is made
  * anew, as with an id's.  An event that has left the room holds a reference.
+ *
+ * A thousand groups of each of a user's ids would be more than a machine has memory
+ * for, here and in rdma_cm: so a group counts for its user as an event does.
  */
 #include <linux/slab.h>
 
@@ -68,6 +71,8 @@ void ucmx_group_put(struct ucmx_group *group)
 	if (!refcount_dec_and_test(&group->ref))
 		return;
 	ucmx_events_free(&group->room);
+	if (group->payer)
+		ucmx_user_uncharge_event(group->payer);
 	kfree(group);
 }
 
@@ -136,7 +141,7 @@ static u32 ucmx_group_unheld(struct ucmx_id *id, const struct ucmx_group *group,
  *
  * Return: 0, -ENOENT if the id is dying, -EADDRINUSE if it has joined a group
  * of that address: rdma_cm could not tell them apart; -ENOSPC if it has too
- * many.
+ * many, or its user.
  */
 int ucmx_group_add(struct ucmx_id *id, struct ucmx_group *group)
 {
@@ -147,12 +152,14 @@ int ucmx_group_add(struct ucmx_id *id, struct ucmx_group *group)
 		err = -ENOENT;
 	else if (ucmx_group_joined(id, &group->addr))
 		err = -EADDRINUSE;
-	else if (id->n_groups >= READ_ONCE(ucmx_max_groups))
+	else if (id->n_groups >= READ_ONCE(ucmx_max_groups) ||
+		 ucmx_channel_has_events(channel))
 		err = -ENOSPC;
 
 	if (!err) {
 		list_add_tail(&group->of_id, &id->groups);
 		id->n_groups++;
+		group->payer = ucmx_channel_charge_event(channel);
 	}
 	spin_unlock(&channel->lock);
 	return err;

@@ -14,6 +14,7 @@
  * @cookie: user space's own name for it
  * @addr: its address
  * @room: room for events to come (owner's lock)
+ * @payer: which user's it is, as an event that a command caused is; set once
  * @n_outstanding: outstanding events of it (owner's lock)
  * @left: it was left (owner's lock)
  * @ref: memory; held by the list and by who waits
@@ -24,6 +25,7 @@ struct ucmx_group {
 	u64 cookie;
 	struct rdma_ucmx_addr addr;
 	struct list_head room;
+	struct ucmx_user *payer;
 	u32 n_outstanding;
 	bool left;
 	refcount_t ref;

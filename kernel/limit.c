@@ -47,10 +47,11 @@ unsigned int ucmx_max_groups = 1024;
  * @uid: who it is
  * @n_ids: ids of all those channels, unread children included
  * @n_requests: requests that were read on those channels and not acknowledged
- * @n_events: events that commands on those channels caused, until they are freed
+ * @n_events: events that commands on those channels caused, until they are freed,
+ *	      and multicast groups that they joined
  * @n_ending: ids that end now; lowered under ucmx_ending_lock
  * @line: ids that are to end, then (ucmx_ending_lock)
- * @ref: one for each channel, for each id that ends and each such event
+ * @ref: one for each channel, for each id that ends, each such event and group
  */
 struct ucmx_user {
 	struct hlist_node of_table;

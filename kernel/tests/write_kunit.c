@@ -180,6 +180,35 @@ static void c19_groups_have_a_limit(struct kunit *test)
 	ucmx_max_groups = limit;
 }
 
+/* On whichever ids; a group of the one, like an event, for as long as it is there. */
+static void c19_groups_count_for_their_user(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	const struct ucmx_wait nonblock = { .nonblock = true };
+	const struct rdma_ucmx_addr addr = { .family = 1 };
+	unsigned int limit = ucmx_max_events_per_user;
+	struct ucmx_id *id = fake_id(w, w->source), *other = fake_id(w, w->target);
+	u32 number = fake_group(w, id, 1)->number;
+	struct ucmx_group *group;
+
+	ucmx_max_events_per_user = 1;
+	group = ucmx_group_alloc(&addr, 0, sizeof(struct rdma_ucmx_event));
+	KUNIT_ASSERT_NOT_NULL(test, group);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, ucmx_group_add(other, group));
+	KUNIT_EXPECT_TRUE(test, fake_group_event(w, id, number, 2));
+	FAKE_EXPECT_READ(w, w->source, id->handle, 2, 1);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, fake_leave(id, number, &nonblock));
+	KUNIT_EXPECT_EQ(test, -ENOSPC, ucmx_group_add(other, group));
+	fake_ack(w, w->source, id->handle, 1);
+	KUNIT_EXPECT_EQ(test, 0, fake_leave(id, number, &nonblock));
+	KUNIT_EXPECT_EQ(test, 0, ucmx_group_add(other, group));
+	KUNIT_EXPECT_EQ(test, 1u, ucmx_user_events(w->source->user));
+	fake_destroy(w, w->target, other->handle);
+	fake_core_settle();
+	KUNIT_EXPECT_EQ(test, 0u, ucmx_user_events(w->source->user));
+	ucmx_max_events_per_user = limit;
+}
+
 /* The id that a request brought is destroyed: its event is still there. */
 static void c19_unacknowledged_requests_have_a_limit(struct kunit *test)
 {
@@ -260,6 +289,7 @@ static struct kunit_case cases[] = {
 	KUNIT_CASE(c19_limit_of_written_events_migrates),
 	KUNIT_CASE(c19_events_of_commands_have_a_limit),
 	KUNIT_CASE(c19_groups_have_a_limit),
+	KUNIT_CASE(c19_groups_count_for_their_user),
 	KUNIT_CASE(c19_unacknowledged_requests_have_a_limit),
 	KUNIT_CASE(c01_not_written_after_the_commit),
 	KUNIT_CASE(c07_written_while_it_is_frozen_is_held),

@@ -430,7 +430,7 @@ struct rdma_ucmx_event {
  *                        likewise of requests read there and not acknowledged
  * @out_ids_of_user: ids of all channels of the user who opened this one
  * @out_max_events_per_user: limit of events that commands caused on all channels
- *                           that one user opened
+ *                           that one user opened, and of multicast groups there
  * @out_events_of_user: those on all channels of the user who opened this one
  *
  * What the module can do, and how this channel is.
@@ -942,7 +942,8 @@ struct rdma_ucmx_write_event {
  *
  * As rdma_join_multicast_ex(3).  Causes MULTICAST_JOIN or MULTICAST_ERROR, of
  * the id and of the group.  EADDRINUSE: the id has joined it already.  EINVAL:
- * unknown family or join state, no device.  ENOSPC: too many groups.
+ * unknown family or join state, no device.  ENOSPC: too many groups
+ * of the id, or groups and events of the user.
  */
 struct rdma_ucmx_join_mcast {
 	__u32 size;
