@@ -189,12 +189,13 @@ struct ucmx_channel *ucmx_channel_create(void)
 /**
  * ucmx_channel_close - the channel's file is gone
  * @channel: the channel
+ * @wait: until what the ids stand for has come to its end, so that ports are free
+ *	  again; but not for ever: the rest then goes on by itself
  *
  * Destroys all ids, their unacknowledged events included, and drops the file's
- * reference.  Waits until what the ids stand for has come to its end, so that
- * ports are free again, but not for ever: the rest then goes on by itself.
+ * reference.
  */
-void ucmx_channel_close(struct ucmx_channel *channel)
+void ucmx_channel_close(struct ucmx_channel *channel, bool wait)
 {
 	LIST_HEAD(events);
 	LIST_HEAD(todo);
@@ -222,8 +223,10 @@ void ucmx_channel_close(struct ucmx_channel *channel)
 		ucmx_id_put(id);
 	}
 	spin_unlock(&channel->lock);
-	wait_event_timeout(channel->wait, list_empty_careful(&channel->ids),
-			   UCMX_CLOSE_TIMEOUT);
+	if (wait)
+		wait_event_timeout(channel->wait,
+				   list_empty_careful(&channel->ids),
+				   UCMX_CLOSE_TIMEOUT);
 	ucmx_channel_put(channel);
 }
 
@@ -245,6 +248,7 @@ void ucmx_channel_put(struct ucmx_channel *channel)
 	if (refcount_dec_and_test(&channel->ref)) {
 		mutex_destroy(&channel->read_mutex);
 		ucmx_user_put(channel->user);
+		put_pid(channel->closer);
 		kfree_rcu(channel, rcu);
 	}
 }

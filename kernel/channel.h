@@ -45,6 +45,7 @@ struct ucmx_user;
  * @shut_down: readers are turned away (@lock)
  * @read_mutex: held over taking an event and copying it out, so that an event
  *	        that is put back is still the first; outside of @lock
+ * @closer: the process that closed a descriptor of it last; only compared
  * @user: who opened it, and is charged for its ids
  * @n_ids: ids owned, unread children included, and room promised to migrations
  *	   that are on their way here
@@ -66,6 +67,7 @@ struct ucmx_channel {
 	bool closed;
 	bool shut_down;
 	struct mutex read_mutex;
+	struct pid *closer;
 	struct ucmx_user *user;
 	atomic_t n_ids;
 	refcount_t ref;
@@ -166,7 +168,7 @@ void ucmx_event_free(struct ucmx_event *event);
 void ucmx_events_free(struct list_head *events);
 
 struct ucmx_channel *ucmx_channel_create(void);
-void ucmx_channel_close(struct ucmx_channel *channel);
+void ucmx_channel_close(struct ucmx_channel *channel, bool wait);
 void ucmx_channel_get(struct ucmx_channel *channel);
 void ucmx_channel_put(struct ucmx_channel *channel);
 

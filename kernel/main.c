@@ -8,6 +8,8 @@
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/sched/signal.h>
 
 #include "cm.h"
 #include "fdinfo.h"
@@ -39,9 +41,25 @@ static int ucmx_open(struct inode *inode, struct file *file)
 	return stream_open(inode, file);
 }
 
+/* A process closes a descriptor, maybe the last one. */
+static int ucmx_flush(struct file *file, fl_owner_t owner)
+{
+	struct ucmx_channel *channel = file->private_data;
+
+	put_pid(xchg(&channel->closer, get_pid(task_tgid(current))));
+	return 0;
+}
+
+/*
+ * A descriptor that nobody has taken out of a Unix socket is closed by whoever
+ * happens to close or to clean up that one: let nobody wait for others' ids.
+ */
 static int ucmx_release(struct inode *inode, struct file *file)
 {
-	ucmx_channel_close(file->private_data);
+	struct ucmx_channel *channel = file->private_data;
+
+	ucmx_channel_close(channel,
+			   READ_ONCE(channel->closer) == task_tgid(current));
 	return 0;
 }
 
@@ -60,6 +78,7 @@ static __poll_t ucmx_poll(struct file *file, poll_table *wait)
 const struct file_operations ucmx_fops = {
 	.owner = THIS_MODULE,
 	.open = ucmx_open,
+	.flush = ucmx_flush,
 	.release = ucmx_release,
 	.read = ucmx_read,
 	.poll = ucmx_poll,

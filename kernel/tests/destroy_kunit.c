@@ -431,7 +431,7 @@ static void c17_close_ends_everything(struct kunit *test)
 
 static long do_close(struct fake_thread *thread)
 {
-	ucmx_channel_close(thread->channel);
+	ucmx_channel_close(thread->channel, true);
 	return 0;
 }
 

@@ -78,9 +78,37 @@ static void c14_removal_beside_ids_that_do_not_end(struct kunit *test)
 	fake_close(w, another);
 }
 
+static long do_close(struct fake_thread *thread)
+{
+	ucmx_channel_close(thread->channel, false);
+	return 0;
+}
+
+/* Closed by somebody who has nothing to do with it: that one goes on. */
+static void c17_close_by_another_does_not_wait(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	struct fake_thread *closer = fake_thread(w, do_close);
+	struct ucmx_channel *channel = fake_channel(w);
+
+	ucmx_channel_get(channel);
+	fake_id(w, channel);
+	w->slow_release = true;
+	closer->channel = channel;
+	fake_go(closer);
+	FAKE_UNTIL(w, fake_done(closer) || waitqueue_active(&channel->wait));
+	KUNIT_EXPECT_TRUE(test, fake_done(closer));
+	complete_all(&w->slow);
+	KUNIT_EXPECT_EQ(test, 0l, fake_join(closer));
+	FAKE_UNTIL(w, atomic_read(&w->released) == 1);
+	fake_core_settle();
+	ucmx_channel_put(channel);
+}
+
 static struct kunit_case cases[] = {
 	KUNIT_CASE(c14_ids_that_do_not_end_hold_up_their_users_alone),
 	KUNIT_CASE(c14_removal_beside_ids_that_do_not_end),
+	KUNIT_CASE(c17_close_by_another_does_not_wait),
 	{}
 };
 

@@ -443,7 +443,7 @@ void fake_close(struct fake_world *world, struct ucmx_channel *channel)
 	if (world->target == channel)
 		world->target = NULL;
 	ucmx_channel_get(channel);
-	ucmx_channel_close(channel);
+	ucmx_channel_close(channel, true);
 	fake_core_settle();
 	KUNIT_EXPECT_EQ(test, 0, atomic_read(&channel->n_ids));
 	KUNIT_EXPECT_EQ(test, 0, (int)channel->n_pending);

@@ -34,7 +34,7 @@ void file_put(int c)
 		return;
 	desk->closed = true;
 	ME->call = &closes[c];
-	ucmx_channel_close(desk->channel);
+	ucmx_channel_close(desk->channel, true);
 	for (k = 0; k < MAX_IDS; k++)
 		CHECK("C17", !W.parts[k].alive || W.parts[k].owner != c + 1 ||
 		      W.parts[k].released,
