@@ -96,6 +96,7 @@ static void c17_close_by_another_does_not_wait(struct kunit *test)
 	w->slow_release = true;
 	closer->channel = channel;
 	fake_go(closer);
+	/* Looked at again and again, so no barrier is needed. */
 	FAKE_UNTIL(w, fake_done(closer) || waitqueue_active(&channel->wait));
 	KUNIT_EXPECT_TRUE(test, fake_done(closer));
 	complete_all(&w->slow);

@@ -32,7 +32,7 @@ static void expect_ack(struct fake_world *w, struct ucmx_id *id, u64 seq,
 			ucmx_channel_ack(w->source, id->handle, seq));
 }
 
-/* Each once, in an order that goes to and fro. */
+/* Each once, first one here, then one there. */
 static void c05_many_in_any_order(struct kunit *test)
 {
 	struct fake_world *w = test->priv;

@@ -18,8 +18,12 @@ struct rb_root {
 
 #define RB_ROOT				((struct rb_root){})
 #define rb_entry(ptr, type, member)	container_of(ptr, type, member)
-#define rb_entry_safe(ptr, type, member) \
-	((ptr) ? rb_entry(ptr, type, member) : NULL)
+#define rb_entry_safe(ptr, type, member)				\
+({									\
+	struct rb_node *__node = (ptr);					\
+									\
+	__node ? rb_entry(__node, type, member) : NULL;			\
+})
 
 static inline void rb_add(struct rb_node *node, struct rb_root *root,
 			  bool (*less)(struct rb_node *a,
