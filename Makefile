@@ -73,7 +73,7 @@ packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
 	    fio qperf libfabric-bin ucx-utils dapl2-utils qemu-system-x86 valgrind udev
 
 .PHONY: prepare
-prepare:
+prepare: ## install what the targets below need from Debian, or say what is missing
 	@. selftests/vm/lib.sh && need_packages $(packages)
 
 .PHONY: vm-modules
