@@ -12,7 +12,8 @@
 
 static inline void fail(const char *what)
 {
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	fprintf(stderr, "%s: %s%s\n", what, strerror(errno),
+		errno == ENODEV ? "; see: lsmod, rdma link" : "");
 	exit(EXIT_FAILURE);
 }
 
