@@ -8,6 +8,8 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,7 +134,7 @@ static double in_threads(struct work *work, unsigned int n)
 }
 
 static void process(void *(*go)(void *work), int processor, unsigned int n,
-		    int ready, int begin)
+		    const int *ready, const int *begin)
 {
 	struct work work = {
 		.processor = processor,
@@ -143,34 +145,69 @@ static void process(void *(*go)(void *work), int processor, unsigned int n,
 	char byte;
 
 	ids_create(work.channel, &work.id, 1);
-	must(write(ready, "", 1) == 1, "write");
-	must(read(begin, &byte, 1) == 1, "read");
+	must(write(ready[1], "", 1) == 1, "write");
+	close(ready[1]);
+	/* So that it does not wait for a parent that has gone. */
+	close(begin[1]);
+	must(read(begin[0], &byte, 1) == 1, "the word to begin");
 	go(&work);
 	_exit(0);
+}
+
+/* A process that failed has said why, one that was killed has not. */
+static void process_end(void)
+{
+	int status;
+
+	must(wait(&status) > 0, "wait");
+	if (!status)
+		return;
+	if (WIFSIGNALED(status))
+		fprintf(stderr, "bench: a process: %s\n",
+			strsignal(WTERMSIG(status)));
+	else
+		fprintf(stderr, "bench: a process: exit status %d\n",
+			WEXITSTATUS(status));
+	exit(1);
+}
+
+/* All of them are ready, or one of them has ended and with it what it held open. */
+static void processes_wait(int ready, unsigned int n)
+{
+	char byte;
+
+	while (n--) {
+		if (read(ready, &byte, 1) == 1)
+			continue;
+		process_end();
+		must(false, "a process that did not begin");
+	}
 }
 
 /* Seconds that @n processes take, each on a processor and with its channels. */
 static double in_processes(void *(*go)(void *work), unsigned int n,
 			   unsigned int times)
 {
-	int ready[2], begin[2], status;
+	int ready[2], begin[2];
 	unsigned int i;
 	double start;
-	char byte[2];
+	pid_t pid;
 
 	must(!pipe(ready) && !pipe(begin), "pipe");
 	for (i = 0; i < n; i++) {
-		if (!fork())
-			process(go, i, times, ready[1], begin[0]);
+		pid = fork();
+		must(pid >= 0, "fork");
+		if (!pid)
+			process(go, i, times, ready, begin);
 	}
-	for (i = 0; i < n; i++)
-		must(read(ready[0], byte, 1) == 1, "read");
-	start = now();
-	must(write(begin[1], byte, n) == (ssize_t)n, "write");
-	for (i = 0; i < n; i++)
-		must(wait(&status) > 0 && !status, "a process");
-	close(ready[0]);
 	close(ready[1]);
+	processes_wait(ready[0], n);
+	start = now();
+	for (i = 0; i < n; i++)
+		must(write(begin[1], "", 1) == 1, "write");
+	for (i = 0; i < n; i++)
+		process_end();
+	close(ready[0]);
 	close(begin[0]);
 	close(begin[1]);
 	return now() - start;
