@@ -38,14 +38,14 @@
  */
 static const size_t ucmx_event_sizes[] = {
 	sizeof(struct rdma_ucmx_event) + sizeof(struct rdma_ucmx_route),
-	sizeof(struct rdma_ucmx_event) + sizeof(struct rdma_ucmx_conn_param),
+	UCMX_RECORD_PARAM,
 	UCMX_RECORD_MAX - RDMA_UCMX_MAX_PATHS * sizeof(struct rdma_ucmx_path),
 	UCMX_RECORD_MAX,
 	UCMX_RECORD_SERVICES,
 };
 
 static const char *const ucmx_event_cache_names[] = {
-	"ucmx_event_small", "ucmx_event_conn", "ucmx_event_route",
+	"ucmx_event_small", "ucmx_event_param", "ucmx_event_route",
 	"ucmx_event_paths", "ucmx_event_services",
 };
 

@@ -153,6 +153,14 @@ struct ucmx_event {
 			 sizeof(struct rdma_ucmx_route) + \
 			 RDMA_UCMX_MAX_PATHS * sizeof(struct rdma_ucmx_path))
 
+/* Parameters and nothing else; path records and where they lead take no more. */
+#define UCMX_RECORD_PARAM	(sizeof(struct rdma_ucmx_event) + \
+				 sizeof(struct rdma_ucmx_ud_param))
+#define UCMX_RECORD_PATHS	(sizeof(struct rdma_ucmx_event) + \
+				 sizeof(struct rdma_ucmx_route) + \
+				 RDMA_UCMX_MAX_PATHS * \
+				 sizeof(struct rdma_ucmx_path))
+
 #define UCMX_RECORD_SERVICES	(sizeof(struct rdma_ucmx_event) + \
 				 sizeof(struct rdma_ucmx_route) + \
 				 sizeof(struct rdma_ucmx_services) + \

@@ -32,8 +32,10 @@ static void ucmx_cm_release(struct ucmx_id *id)
 	 * that.  The next rdma_cm_id could be allocated at the same place; to
 	 * cancel its request, rdma_cm would find this one, by its address, and
 	 * leave the other to be called back after that rdma_cm_id was freed.
+	 * It takes a lock that all who resolve addresses share.
 	 */
-	rdma_addr_cancel(&cm->cm_id->route.addr.dev_addr);
+	if (cm->resolves)
+		rdma_addr_cancel(&cm->cm_id->route.addr.dev_addr);
 	rdma_destroy_id(cm->cm_id);
 	cm->cm_id = NULL;
 }

@@ -22,6 +22,7 @@
  * @cm_id: set before the id is seen, and valid for who has it by ucmx_cm_begin()
  *	   and in callbacks
  * @answerable: there is a request or a response to accept or reject
+ * @resolves: it may have asked for an address (the id's command mutex)
  * @talks: it may have messages under way to a peer, or requests to a subnet
  *	   manager (the id's command mutex, or nobody has seen the id yet)
  * @port_space: port space
@@ -34,6 +35,7 @@ struct ucmx_cm {
 	struct ucmx_id id;
 	struct rdma_cm_id *cm_id;
 	bool answerable;
+	bool resolves;
 	bool talks;
 	u16 port_space;
 	u8 qp_type;
@@ -70,7 +72,7 @@ int ucmx_get_addr(struct sockaddr_storage *dst,
 		  const struct rdma_ucmx_addr *src, bool may_be_none);
 
 /* event.c */
-int ucmx_cm_make_room(struct ucmx_cm *cm, enum ucmx_room room);
+int ucmx_cm_make_rooms(struct ucmx_cm *cm, u32 rooms);
 int ucmx_cm_make_room_unseen(struct ucmx_cm *cm, gfp_t gfp);
 struct ucmx_event *ucmx_cm_take_room(struct ucmx_id *id,
 				     const struct rdma_cm_event *event);

@@ -117,12 +117,8 @@ int ucmx_get_addr(struct sockaddr_storage *dst,
 }
 
 /* An id with a device may lose it, or see its address change. */
-static int ucmx_make_device_room(struct ucmx_cm *cm)
-{
-	int err = ucmx_cm_make_room(cm, UCMX_ROOM_DEVICE_REMOVAL);
-
-	return err ?: ucmx_cm_make_room(cm, UCMX_ROOM_ADDR_CHANGE);
-}
+#define UCMX_DEVICE_ROOMS	(BIT(UCMX_ROOM_DEVICE_REMOVAL) | \
+				 BIT(UCMX_ROOM_ADDR_CHANGE))
 
 /**
  * ucmx_cmd_bind_addr - bind an id to a local address
@@ -143,7 +139,7 @@ int ucmx_cmd_bind_addr(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_make_device_room(cm);
+	err = ucmx_cm_make_rooms(cm, UCMX_DEVICE_ROOMS);
 	if (!err)
 		err = rdma_bind_addr(cm->cm_id, (struct sockaddr *)&addr);
 	ucmx_cm_end(cm);
@@ -173,11 +169,10 @@ int ucmx_cmd_resolve_addr(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_make_device_room(cm);
-	if (!err)
-		err = ucmx_cm_make_room(cm, UCMX_ROOM_ADDR);
+	err = ucmx_cm_make_rooms(cm, UCMX_DEVICE_ROOMS | BIT(UCMX_ROOM_ADDR));
 	if (err)
 		goto end;
+	cm->resolves = true;
 	err = rdma_resolve_addr(cm->cm_id,
 				src.ss_family ? (struct sockaddr *)&src : NULL,
 				(struct sockaddr *)&dst, arg->timeout_ms);
@@ -207,9 +202,8 @@ int ucmx_cmd_resolve_route(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin_device(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_cm_make_room(cm, UCMX_ROOM_UNREACHABLE);
-	if (!err)
-		err = ucmx_cm_make_room(cm, UCMX_ROOM_ROUTE);
+	err = ucmx_cm_make_rooms(cm, BIT(UCMX_ROOM_UNREACHABLE) |
+				     BIT(UCMX_ROOM_ROUTE));
 	if (err)
 		goto end;
 	cm->talks = true;
@@ -241,7 +235,7 @@ int ucmx_cmd_resolve_ib_service(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin_device(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_cm_make_room(cm, UCMX_ROOM_ADDRINFO);
+	err = ucmx_cm_make_rooms(cm, BIT(UCMX_ROOM_ADDRINFO));
 	if (err)
 		goto end;
 	cm->talks = true;

@@ -72,20 +72,12 @@ static void ucmx_get_ece(struct rdma_ucm_ece *dst,
 	dst->attr_mod = src->attr_mod;
 }
 
-/* What may happen to a connection besides the answer to a command. */
-static int ucmx_make_connection_room(struct ucmx_cm *cm)
-{
-	static const enum ucmx_room rooms[] = {
-		UCMX_ROOM_UNREACHABLE, UCMX_ROOM_REJECTED,
-		UCMX_ROOM_DISCONNECTED, UCMX_ROOM_TIMEWAIT_EXIT,
-		UCMX_ROOM_CONNECT,
-	};
-	int i, err = 0;
-
-	for (i = 0; i < ARRAY_SIZE(rooms) && !err; i++)
-		err = ucmx_cm_make_room(cm, rooms[i]);
-	return err;
-}
+/* What may happen to a connection, the answer to a command included. */
+#define UCMX_CONNECTION_ROOMS	(BIT(UCMX_ROOM_UNREACHABLE) | \
+				 BIT(UCMX_ROOM_REJECTED) | \
+				 BIT(UCMX_ROOM_DISCONNECTED) | \
+				 BIT(UCMX_ROOM_TIMEWAIT_EXIT) | \
+				 BIT(UCMX_ROOM_CONNECT))
 
 /**
  * ucmx_cmd_connect - connect an id
@@ -106,7 +98,7 @@ int ucmx_cmd_connect(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin_device(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_make_connection_room(cm);
+	err = ucmx_cm_make_rooms(cm, UCMX_CONNECTION_ROOMS);
 	if (err)
 		goto end;
 	ucmx_get_conn_param(&conn_param, &arg->conn_param, cm->cm_id);
@@ -156,7 +148,7 @@ int ucmx_cmd_accept(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin_answer(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_make_connection_room(cm);
+	err = ucmx_cm_make_rooms(cm, UCMX_CONNECTION_ROOMS);
 	if (err)
 		goto end;
 	err = ucmx_accept_locked(cm, arg);

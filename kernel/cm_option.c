@@ -116,10 +116,9 @@ ucmx_find_path(const struct ib_path_rec_data *paths, u32 n)
 static int ucmx_set_path(struct ucmx_cm *cm, struct sa_path_rec *path)
 {
 	struct rdma_cm_event event = { .event = RDMA_CM_EVENT_ROUTE_RESOLVED };
-	int err = ucmx_cm_make_room(cm, UCMX_ROOM_UNREACHABLE);
+	int err = ucmx_cm_make_rooms(cm, BIT(UCMX_ROOM_UNREACHABLE) |
+					 BIT(UCMX_ROOM_ROUTE));
 
-	if (!err)
-		err = ucmx_cm_make_room(cm, UCMX_ROOM_ROUTE);
 	if (err)
 		return err;
 	rdma_lock_handler(cm->cm_id);

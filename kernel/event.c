@@ -17,8 +17,6 @@
 #include "compat.h"
 #include "group.h"
 
-#define UCMX_PARAM_MAX	sizeof(struct rdma_ucmx_ud_param)
-
 /* What kind of room an event takes, and what its record holds. */
 struct ucmx_event_kind {
 	enum ucmx_room room;
@@ -64,15 +62,17 @@ static size_t ucmx_room_capacity(enum ucmx_room room)
 	switch (room) {
 	case UCMX_ROOM_ADDR:
 		return head + sizeof(struct rdma_ucmx_route);
+	case UCMX_ROOM_ROUTE:
+		return UCMX_RECORD_PATHS;
 	case UCMX_ROOM_ADDRINFO:
 		return UCMX_RECORD_SERVICES;
 	case UCMX_ROOM_CONNECT:
-		return head + UCMX_PARAM_MAX + sizeof(struct rdma_ucmx_route);
+		return UCMX_RECORD_PARAM + sizeof(struct rdma_ucmx_route);
 	case UCMX_ROOM_UNREACHABLE:
 	case UCMX_ROOM_REJECTED:
 	case UCMX_ROOM_DISCONNECTED:
 	case UCMX_ROOM_GROUP:
-		return head + UCMX_PARAM_MAX;
+		return UCMX_RECORD_PARAM;
 	case UCMX_ROOM_ADDR_CHANGE:
 	case UCMX_ROOM_DEVICE_REMOVAL:
 	case UCMX_ROOM_TIMEWAIT_EXIT:
@@ -83,16 +83,29 @@ static size_t ucmx_room_capacity(enum ucmx_room room)
 }
 
 /**
- * ucmx_cm_make_room - make room before doing what may cause an event
- * @cm: whose event
- * @room: what kind
+ * ucmx_cm_make_rooms - make room before doing what may cause events
+ * @cm: whose events
+ * @rooms: a bit for each kind
  *
- * Return: 0, -ENOMEM, or -ENOENT if the id is dying.
+ * Return: 0, -ENOMEM, or as ucmx_rooms_add().
  */
-int ucmx_cm_make_room(struct ucmx_cm *cm, enum ucmx_room room)
+int ucmx_cm_make_rooms(struct ucmx_cm *cm, u32 rooms)
 {
-	return ucmx_room_make(&cm->id, room, ucmx_room_capacity(room),
-			      GFP_KERNEL_ACCOUNT);
+	unsigned long missing = rooms & ~ucmx_rooms_there(&cm->id);
+	struct ucmx_event *event;
+	LIST_HEAD(made);
+	int room;
+
+	for_each_set_bit(room, &missing, UCMX_ROOM_NONE) {
+		event = ucmx_event_alloc(room, ucmx_room_capacity(room),
+					 GFP_KERNEL_ACCOUNT);
+		if (!event) {
+			ucmx_events_free(&made);
+			return -ENOMEM;
+		}
+		list_add_tail(&event->of_id, &made);
+	}
+	return ucmx_rooms_add(&cm->id, &made);
 }
 
 /**

@@ -104,10 +104,14 @@ static void ucmx_id_end_next(struct ucmx_user *user)
 	ucmx_user_put(user);
 }
 
-/* @turn: it took one of its user's turns to end. */
-static void ucmx_id_release(struct ucmx_id *id, bool turn)
+/*
+ * @turn: it took one of its user's turns to end.  Returns whether that was all
+ * that its end waited for.
+ */
+static bool ucmx_id_release(struct ucmx_id *id, bool turn)
 {
 	struct ucmx_channel *channel;
+	bool unpublished;
 
 	id->ops->release(id);
 	if (turn)
@@ -117,8 +121,10 @@ static void ucmx_id_release(struct ucmx_id *id, bool turn)
 	channel = ucmx_id_lock(id);
 	id->released = true;
 	ucmx_id_drained(id);
+	unpublished = id->unpublished;
 	spin_unlock(&channel->lock);
 	ucmx_id_put(id);
+	return unpublished;
 }
 
 static void ucmx_id_release_work(struct work_struct *work)
@@ -131,15 +137,18 @@ static void ucmx_id_release_work(struct work_struct *work)
  * @id: the id, with a reference
  *
  * Context: may sleep, as long as a release does that waits for nobody.
+ *
+ * Return: whether the id has come to its end.
  */
-void ucmx_users_put_here(struct ucmx_id *id)
+bool ucmx_users_put_here(struct ucmx_id *id)
 {
 	if (!refcount_dec_and_test(&id->users))
-		return;
+		return false;
 	if (id->ops->waits_for_nobody && id->ops->waits_for_nobody(id))
-		ucmx_id_release(id, false);
-	else if (ucmx_user_begin_end(id->payer, &id->in_line))
+		return ucmx_id_release(id, false);
+	if (ucmx_user_begin_end(id->payer, &id->in_line))
 		queue_work(ucmx_wq, &id->release_work);
+	return false;
 }
 
 /**

@@ -170,9 +170,11 @@ struct ucmx_id *ucmx_id_begin(struct ucmx_channel *channel, u32 handle);
 void ucmx_id_end(struct ucmx_id *id);
 bool ucmx_users_get(struct ucmx_id *id);
 void ucmx_users_put(struct ucmx_id *id);
-void ucmx_users_put_here(struct ucmx_id *id);
+bool ucmx_users_put_here(struct ucmx_id *id);
 
 /* Room for events. */
+u32 ucmx_rooms_there(struct ucmx_id *id);
+int ucmx_rooms_add(struct ucmx_id *id, struct list_head *rooms);
 int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
 		   gfp_t gfp);
 int ucmx_room_make_unseen(struct ucmx_id *id, enum ucmx_room room,

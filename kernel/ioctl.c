@@ -173,6 +173,9 @@ static_assert(sizeof(struct rdma_ucmx_path) == sizeof(struct ib_path_rec_data));
 static_assert(sizeof(struct rdma_ucmx_addr) == 48);
 static_assert(sizeof(struct rdma_ucmx_route) == 144);
 static_assert(sizeof(struct rdma_ucmx_event) == 64);
+static_assert(sizeof(struct rdma_ucmx_conn_param) <=
+	      sizeof(struct rdma_ucmx_ud_param));
+static_assert(UCMX_RECORD_PARAM >= UCMX_RECORD_PATHS);
 static_assert(UCMX_RECORD_MAX <= RDMA_UCMX_READ_MIN);
 static_assert(UCMX_RECORD_SERVICES <= RDMA_UCMX_READ_MIN);
 static_assert(UCMX_RECORD_SERVICES >= UCMX_RECORD_MAX);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * An id's life: room for its events, being claimed, losing its device, dying,
- * and waiting for its acknowledgements.
+ * An id's life: being claimed, losing its device, dying, and waiting for its
+ * acknowledgements.
  *
  * For what "dying", "ended", "released" and "drained" mean see id.c, for the
  * locks channel.c.
@@ -13,113 +13,6 @@
 #include "id.h"
 #include "limit.h"
 #include "trace.h"
-
-/*
- * Room: events are allocated before what causes them, so that none is lost for
- * want of memory.
- */
-
-/**
- * ucmx_room_find - look for room
- * @id: whose; its owner's lock is held
- * @room: what kind
- *
- * Return: room of that kind, or NULL.
- */
-struct ucmx_event *ucmx_room_find(struct ucmx_id *id, enum ucmx_room room)
-{
-	struct ucmx_event *event;
-
-	list_for_each_entry(event, &id->room, of_id) {
-		if (event->room == room)
-			return event;
-	}
-	return NULL;
-}
-
-/**
- * ucmx_room_make - make room for an event to come
- * @id: whose event
- * @room: what kind; of a kind that comes unasked one at a time is enough
- * @capacity: bytes of its record
- * @gfp: how to allocate
- *
- * Return: 0, -ENOMEM, -ENOENT if the id is dying, or -ENOSPC if too many events
- * that commands caused were not acknowledged.
- */
-int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
-		   gfp_t gfp)
-{
-	struct ucmx_event *event = ucmx_event_alloc(room, capacity, gfp);
-	struct ucmx_channel *channel;
-	int err = 0;
-
-	if (!event)
-		return -ENOMEM;
-	event->caused = room < UCMX_ROOM_FIRST_UNASKED;
-	channel = ucmx_id_lock(id);
-	if (id->dying) {
-		err = -ENOENT;
-	} else if (event->caused && ucmx_id_caused_too_many(id, channel)) {
-		err = -ENOSPC;
-	} else if (event->caused || !ucmx_room_find(id, room)) {
-		list_add_tail(&event->of_id, &id->room);
-		event = NULL;
-	}
-	spin_unlock(&channel->lock);
-	ucmx_event_free(event);
-	return err;
-}
-
-/**
- * ucmx_room_make_unseen - make room for an event to come of an id that nobody
- *			   has seen yet
- * @id: whose event
- * @room: what kind
- * @capacity: bytes of its record
- * @gfp: how to allocate
- *
- * Return: 0 or -ENOMEM.
- */
-int ucmx_room_make_unseen(struct ucmx_id *id, enum ucmx_room room,
-			  size_t capacity, gfp_t gfp)
-{
-	struct ucmx_event *event = ucmx_event_alloc(room, capacity, gfp);
-
-	if (!event)
-		return -ENOMEM;
-	list_add_tail(&event->of_id, &id->room);
-	return 0;
-}
-
-/**
- * ucmx_room_take - take room to fill an event in
- * @id: whose event
- * @room: what kind
- *
- * Return: the event, the caller's; NULL if the id is dying or, of a kind that
- * comes unasked, if one like it is pending, with which it merges.
- */
-struct ucmx_event *ucmx_room_take(struct ucmx_id *id, enum ucmx_room room)
-{
-	struct ucmx_channel *channel = ucmx_id_lock(id);
-	struct ucmx_event *event = ucmx_room_find(id, room);
-
-	if (event)
-		list_del_init(&event->of_id);
-	spin_unlock(&channel->lock);
-	return event;
-}
-
-/**
- * ucmx_room_drop - give room back that a failed command made
- * @id: whose event
- * @room: what kind
- */
-void ucmx_room_drop(struct ucmx_id *id, enum ucmx_room room)
-{
-	ucmx_event_free(ucmx_room_take(id, room));
-}
 
 /*
  * Delivering: which of an id's pending events are in its channel's queue
@@ -384,23 +277,14 @@ static int ucmx_id_may_die(struct ucmx_id *id, struct ucmx_channel *owner,
 	return 0;
 }
 
-static bool ucmx_id_has_ended(struct ucmx_id *id, const struct ucmx_wait *wait)
-{
-	return id->released && !id->n_outstanding;
-}
-
 /* Of a dying id: wait, then settle what the caller holds. */
 static int ucmx_id_wait_end(struct ucmx_id *id, const struct ucmx_wait *wait)
 {
 	const struct ucmx_wait for_ever = {};
 	struct ucmx_channel *channel;
 	struct ucmx_event *held;
-	bool waits = false;
 	int err;
 
-	/* Mostly it was in nobody's way. */
-	if (ucmx_id_check(id, wait, ucmx_id_has_ended, true, &waits))
-		return 0;
 	err = ucmx_id_wait(id, &for_ever, ucmx_id_is_released);
 	if (!err)
 		err = ucmx_id_wait(id, wait, ucmx_id_is_drained);
@@ -430,7 +314,7 @@ int ucmx_id_destroy(struct ucmx_channel *channel, u32 handle,
 	struct ucmx_channel *owner;
 	LIST_HEAD(events);
 	struct ucmx_id *id;
-	bool uses;
+	bool uses, ended;
 	int err;
 
 	id = ucmx_id_get(handle);
@@ -446,9 +330,9 @@ int ucmx_id_destroy(struct ucmx_channel *channel, u32 handle,
 		ucmx_id_die(id, owner, &events);
 	spin_unlock(&owner->lock);
 	ucmx_events_free(&events);
-	if (uses)
-		ucmx_users_put_here(id);
-	if (!err)
+	/* Mostly it was in nobody's way. */
+	ended = uses && ucmx_users_put_here(id);
+	if (!err && !ended)
 		err = ucmx_id_wait_end(id, wait);
 	ucmx_id_put(id);
 	return err;

@@ -161,6 +161,7 @@ do { \
 #include "../outstanding.c"
 #include "../id.c"
 #include "../life.c"
+#include "../room.c"
 #include "../move.c"
 #include "../group.c"
 #include "../limit.c"

@@ -57,6 +57,30 @@ static void c03_room_of_a_command_is_counted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0, rooms(id, UCMX_ROOM_ADDR));
 }
 
+/* What is said to be there is not made; a command's is never to be relied on. */
+static void c03_room_that_is_there(struct kunit *test)
+{
+	struct fake_world *w = test->priv;
+	struct ucmx_id *id = fake_id(w, w->source);
+
+	KUNIT_EXPECT_EQ(test, 0, make(id, UCMX_ROOM_CONNECT));
+	KUNIT_EXPECT_EQ(test, 0u, ucmx_rooms_there(id));
+	KUNIT_EXPECT_EQ(test, 0, make(id, UCMX_ROOM_REJECTED));
+	KUNIT_EXPECT_EQ(test, 0, make(id, UCMX_ROOM_DISCONNECTED));
+	KUNIT_EXPECT_EQ(test,
+			(u32)(BIT(UCMX_ROOM_REJECTED) |
+			      BIT(UCMX_ROOM_DISCONNECTED)),
+			ucmx_rooms_there(id));
+	KUNIT_EXPECT_TRUE(test, happen(w, id, UCMX_ROOM_REJECTED, 1));
+	KUNIT_EXPECT_EQ(test, (u32)BIT(UCMX_ROOM_DISCONNECTED),
+			ucmx_rooms_there(id));
+	FAKE_EXPECT_READ(w, w->source, id->handle, 1, 1);
+	KUNIT_EXPECT_EQ(test,
+			(u32)(BIT(UCMX_ROOM_REJECTED) |
+			      BIT(UCMX_ROOM_DISCONNECTED)),
+			ucmx_rooms_there(id));
+}
+
 static void c03_unasked_merges_only_while_pending(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
@@ -223,6 +247,7 @@ static void c03_room_of_an_unseen_id(struct kunit *test)
 
 static struct kunit_case cases[] = {
 	KUNIT_CASE(c03_room_of_a_command_is_counted),
+	KUNIT_CASE(c03_room_that_is_there),
 	KUNIT_CASE(c03_unasked_merges_only_while_pending),
 	KUNIT_CASE(c03_device_removal_comes_once),
 	KUNIT_CASE(c19_spare_room_does_not_pile_up),
