@@ -103,6 +103,7 @@ struct cmx_endpoint {
  * @waiting: threads that wait for @moved
  * @device: device that @id.verbs belongs to, or NULL
  * @qp_lock: protects @id.qp against being destroyed while it is modified
+ * @qp_locked: @qp_lock was held at some time
  * @local_ece: ECE options to offer or to answer with
  * @remote_ece: ECE options of the peer
  * @initiator_depth: RDMA reads that may be outstanding to the peer
@@ -132,6 +133,7 @@ struct cmx_id {
 	struct cmx_device *device;
 
 	pthread_mutex_t qp_lock;
+	_Atomic bool qp_locked;
 	struct ibv_ece local_ece;
 	struct ibv_ece remote_ece;
 	uint8_t initiator_depth;

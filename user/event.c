@@ -187,16 +187,21 @@ CMX_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
 	return cmx_event_get(cmx_channel_of(channel), NULL, event);
 }
 
+static void put_ids(struct cmx_event *event)
+{
+	if (event->other)
+		cmx_id_put(event->other);
+	if (event->id)
+		cmx_id_put(event->id);
+}
+
 /**
  * cmx_event_release - take from an event what it refers to
  * @event: the event, which counts as acknowledged
  */
 void cmx_event_release(struct cmx_event *event)
 {
-	if (event->other)
-		cmx_id_put(event->other);
-	if (event->id)
-		cmx_id_put(event->id);
+	put_ids(event);
 	cmx_channel_put(event->channel);
 }
 
@@ -206,9 +211,9 @@ void cmx_event_release(struct cmx_event *event)
  */
 void cmx_event_free(struct cmx_event *event)
 {
-	struct cmx_channel *channel = cmx_channel_get(event->channel);
+	struct cmx_channel *channel = event->channel;
 
-	cmx_event_release(event);
+	put_ids(event);
 	event_drop(event, channel);
 	cmx_channel_put(channel);
 }

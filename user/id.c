@@ -67,10 +67,12 @@ void cmx_id_get(struct cmx_id *id)
  * Whoever held it before gave its reference back, which orders all that was done
  * under it before this; helgrind knows that of locks only.
  */
-static void destroy_lock(pthread_mutex_t *lock)
+static void destroy_lock(pthread_mutex_t *lock, bool was_held)
 {
-	pthread_mutex_lock(lock);
-	pthread_mutex_unlock(lock);
+	if (was_held) {
+		pthread_mutex_lock(lock);
+		pthread_mutex_unlock(lock);
+	}
 	pthread_mutex_destroy(lock);
 }
 
@@ -86,8 +88,8 @@ void cmx_id_put(struct cmx_id *id)
 
 	if (!cmx_table_put(id))
 		return;
-	destroy_lock(&id->qp_lock);
-	destroy_lock(&id->lock);
+	destroy_lock(&id->qp_lock, atomic_load(&id->qp_locked));
+	destroy_lock(&id->lock, true);
 	cmx_device_detach(id);
 	cmx_channel_put(id->channel);
 	cmx_groups_free(id->groups);

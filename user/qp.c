@@ -27,6 +27,8 @@ int cmx_qp_lock(struct cmx_id *id)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	pthread_mutex_lock(&id->qp_lock);
+	/* As table.c says, not by a store. */
+	atomic_exchange(&id->qp_locked, true);
 	return state;
 }
 
