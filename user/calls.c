@@ -26,27 +26,27 @@ CMX_NUMBER(rdma_destroy_id,
 	(struct rdma_cm_id *id), (id),
 	"id %p", (void *)id)
 
-CMX_NUMBER(rdma_bind_addr,
+CMX_STEPS(rdma_bind_addr,
 	(struct rdma_cm_id *id, struct sockaddr *addr), (id, addr),
 	"id %p, %s", (void *)id, CMX_ADDRESS(addr))
 
-CMX_NUMBER(rdma_resolve_addr,
+CMX_STEPS(rdma_resolve_addr,
 	(struct rdma_cm_id *id, struct sockaddr *src_addr,
 	 struct sockaddr *dst_addr, int timeout_ms),
 	(id, src_addr, dst_addr, timeout_ms),
 	"id %p, from %s, to %s, %d ms", (void *)id, CMX_ADDRESS(src_addr),
 	CMX_ADDRESS(dst_addr), timeout_ms)
 
-CMX_NUMBER(rdma_resolve_route,
+CMX_STEPS(rdma_resolve_route,
 	(struct rdma_cm_id *id, int timeout_ms), (id, timeout_ms),
 	"id %p, %d ms", (void *)id, timeout_ms)
 
-CMX_NUMBER(rdma_create_qp,
+CMX_STEPS(rdma_create_qp,
 	(struct rdma_cm_id *id, struct ibv_pd *pd,
 	 struct ibv_qp_init_attr *qp_init_attr), (id, pd, qp_init_attr),
 	"id %p, pd %p", (void *)id, (void *)pd)
 
-CMX_NUMBER(rdma_create_qp_ex,
+CMX_STEPS(rdma_create_qp_ex,
 	(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *qp_init_attr),
 	(id, qp_init_attr),
 	"id %p", (void *)id)
@@ -55,12 +55,12 @@ CMX_NOTHING(rdma_destroy_qp,
 	(struct rdma_cm_id *id), (id),
 	"id %p", (void *)id)
 
-CMX_NUMBER(rdma_create_srq,
+CMX_STEPS(rdma_create_srq,
 	(struct rdma_cm_id *id, struct ibv_pd *pd,
 	 struct ibv_srq_init_attr *attr), (id, pd, attr),
 	"id %p, pd %p", (void *)id, (void *)pd)
 
-CMX_NUMBER(rdma_create_srq_ex,
+CMX_STEPS(rdma_create_srq_ex,
 	(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr), (id, attr),
 	"id %p", (void *)id)
 
@@ -68,16 +68,16 @@ CMX_NOTHING(rdma_destroy_srq,
 	(struct rdma_cm_id *id), (id),
 	"id %p", (void *)id)
 
-CMX_NUMBER(rdma_connect,
+CMX_STEPS(rdma_connect,
 	(struct rdma_cm_id *id, struct rdma_conn_param *conn_param),
 	(id, conn_param),
 	"id %p%s", (void *)id, conn_param ? "" : ", defaults")
 
-CMX_NUMBER(rdma_establish,
+CMX_STEPS(rdma_establish,
 	(struct rdma_cm_id *id), (id),
 	"id %p", (void *)id)
 
-CMX_NUMBER(rdma_listen,
+CMX_STEPS(rdma_listen,
 	(struct rdma_cm_id *id, int backlog), (id, backlog),
 	"id %p, backlog %d", (void *)id, backlog)
 
@@ -85,7 +85,7 @@ CMX_OBJECT(rdma_get_request,
 	(struct rdma_cm_id *listen, struct rdma_cm_id **id), (listen, id), id,
 	"listener %p", (void *)listen)
 
-CMX_NUMBER(rdma_accept,
+CMX_STEPS(rdma_accept,
 	(struct rdma_cm_id *id, struct rdma_conn_param *conn_param),
 	(id, conn_param),
 	"id %p%s", (void *)id, conn_param ? "" : ", defaults")
@@ -104,16 +104,16 @@ CMX_NUMBER(rdma_notify,
 	(struct rdma_cm_id *id, enum ibv_event_type event), (id, event),
 	"id %p, event %d", (void *)id, event)
 
-CMX_NUMBER(rdma_disconnect,
+CMX_STEPS(rdma_disconnect,
 	(struct rdma_cm_id *id), (id),
 	"id %p", (void *)id)
 
-CMX_NUMBER(rdma_join_multicast,
+CMX_STEPS(rdma_join_multicast,
 	(struct rdma_cm_id *id, struct sockaddr *addr, void *context),
 	(id, addr, context),
 	"id %p, %s", (void *)id, CMX_ADDRESS(addr))
 
-CMX_NUMBER(rdma_join_multicast_ex,
+CMX_STEPS(rdma_join_multicast_ex,
 	(struct rdma_cm_id *id, struct rdma_cm_join_mc_attr_ex *mc_join_attr,
 	 void *context), (id, mc_join_attr, context),
 	"id %p, mask %#x, flags %#x", (void *)id, mc_join_attr->comp_mask,
@@ -193,7 +193,7 @@ CMX_NUMBER(rdma_get_remote_ece,
 	(struct rdma_cm_id *id, struct ibv_ece *ece), (id, ece),
 	"id %p", (void *)id)
 
-CMX_NUMBER(rdma_resolve_addrinfo,
+CMX_STEPS(rdma_resolve_addrinfo,
 	(struct rdma_cm_id *id, const char *node, const char *service,
 	 const struct rdma_addrinfo *hints), (id, node, service, hints),
 	"id %p, %s, %s, flags %#x", (void *)id, CMX_NAMED(node),

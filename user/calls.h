@@ -10,6 +10,8 @@
 #ifndef CMX_CALLS_H
 #define CMX_CALLS_H
 
+#include <pthread.h>
+
 #include "debug.h"
 
 /* In a format: an address, a channel's descriptor, a name; each may be NULL. */
@@ -17,7 +19,7 @@
 #define CMX_FD(channel) ((channel) ? (channel)->fd : -1)
 #define CMX_NAMED(name) ((name) ?: "none")
 
-#define CMX_FUNCTION(type, name, parameters, arguments, end, ...)	\
+#define CMX_FUNCTION(type, name, work, parameters, arguments, end, ...)	\
 	__attribute__((cold, noinline))					\
 	static type logged_##name parameters				\
 	{								\
@@ -25,7 +27,7 @@
 		type ret;						\
 									\
 		cmx_debug_begin(&call, #name, __VA_ARGS__);		\
-		ret = cmx_##name arguments;				\
+		ret = work arguments;					\
 		end;							\
 		return ret;						\
 	}								\
@@ -33,27 +35,52 @@
 	{								\
 		if (cmx_debugging())					\
 			return logged_##name arguments;			\
-		return cmx_##name arguments;				\
+		return work arguments;					\
 	}
 
 /* Returns a number. */
 #define CMX_NUMBER(name, parameters, arguments, ...)			\
-	CMX_FUNCTION(int, name, parameters, arguments,			\
+	CMX_FUNCTION(int, name, cmx_##name, parameters, arguments,	\
+		     cmx_debug_end(&call, ret, NULL), __VA_ARGS__)
+
+static inline void cmx_unkeep(void *id)
+{
+	if (id)
+		cmx_id_put(cmx_id_of(id));
+}
+
+/*
+ * Returns a number, and takes more than one step: another thread may destroy the id
+ * in between, which therefore is kept until it is over, or cancelled.
+ */
+#define CMX_STEPS(name, parameters, arguments, ...)			\
+	static int kept_##name parameters				\
+	{								\
+		int ret;						\
+									\
+		if (id)							\
+			cmx_id_get(cmx_id_of(id));			\
+		pthread_cleanup_push(cmx_unkeep, id);			\
+		ret = cmx_##name arguments;				\
+		pthread_cleanup_pop(1);					\
+		return ret;						\
+	}								\
+	CMX_FUNCTION(int, name, kept_##name, parameters, arguments,	\
 		     cmx_debug_end(&call, ret, NULL), __VA_ARGS__)
 
 /* Returns 0 when it has put something into *out. */
 #define CMX_OBJECT(name, parameters, arguments, out, ...)		\
-	CMX_FUNCTION(int, name, parameters, arguments,			\
+	CMX_FUNCTION(int, name, cmx_##name, parameters, arguments,	\
 		     cmx_debug_end(&call, ret, ret ? NULL : *(out)), __VA_ARGS__)
 
 /* Returns a pointer. */
 #define CMX_POINTER(type, name, parameters, arguments, ...)		\
-	CMX_FUNCTION(type, name, parameters, arguments,			\
+	CMX_FUNCTION(type, name, cmx_##name, parameters, arguments,	\
 		     cmx_debug_end_pointer(&call, ret), __VA_ARGS__)
 
 /* Returns a port. */
 #define CMX_PORT(name, parameters, arguments, ...)			\
-	CMX_FUNCTION(__be16, name, parameters, arguments,		\
+	CMX_FUNCTION(__be16, name, cmx_##name, parameters, arguments,	\
 		     cmx_debug_end(&call, ntohs(ret), NULL), __VA_ARGS__)
 
 /* Returns nothing. */

@@ -206,6 +206,31 @@ TEST_F(reader, group_is_left_before_joining_returns)
 	EXPECT_EQ(NULL, cmx_id_of(self->id)->groups);
 }
 
+/* As a program calls it. */
+#undef rdma_join_multicast
+
+static void *join_as_programs_do(void *id)
+{
+	return (void *)(intptr_t)rdma_join_multicast(id, group_address(), id);
+}
+
+/* A call has more to do when its command returns; so it keeps the id. */
+TEST_F(reader, id_is_destroyed_while_it_joins)
+{
+	struct rdma_cm_id *id;
+	pthread_t thread;
+	void *ret;
+
+	test_ok(rdma_create_id(self->channel, &id, NULL, RDMA_PS_UDP));
+	fake_hold(FAKE_JOINED);
+	pthread_create(&thread, NULL, join_as_programs_do, id);
+	fake_wait_held();
+	test_ok(rdma_destroy_id(id));
+	fake_release();
+	pthread_join(thread, &ret);
+	EXPECT_EQ(NULL, ret);
+}
+
 TEST_F(reader, refuses_what_is_no_record)
 {
 	struct rdma_ucmx_event head = { .size = sizeof(head) - 8 };
