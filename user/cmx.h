@@ -392,6 +392,8 @@ struct cmx_channel *cmx_sync_open(void);
 void cmx_sync_close(struct cmx_channel *channel);
 struct cmx_channel *cmx_sync_channel(struct cmx_id *id);
 bool cmx_sync_is(struct cmx_id *id);
+int cmx_sync_read(struct cmx_channel *channel, struct cmx_channel *own_channel,
+		  struct rdma_cm_event **event);
 void cmx_sync_switch(struct cmx_id *id, struct cmx_channel *target, bool sync);
 void cmx_sync_leave(struct cmx_id *id);
 int cmx_sync_adopt(struct cmx_id *child, struct cmx_channel *own_channel);

@@ -170,7 +170,7 @@ static int request_read(struct request *request)
 	if (!own_channel)
 		return -1;
 	pthread_cleanup_push(request_end, request);
-	ret = cmx_event_get(request->channel, own_channel, &request->event);
+	ret = cmx_sync_read(request->channel, own_channel, &request->event);
 	pthread_cleanup_pop(0);
 	if (!ret)
 		cmx_event_settle(cmx_event_of(request->event));

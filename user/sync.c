@@ -72,23 +72,50 @@ struct cmx_channel *cmx_sync_open(void)
 	return channel ? cmx_channel_of(channel) : NULL;
 }
 
-/**
- * cmx_sync_close - close such a channel
- * @channel: the channel, or NULL
- *
- * A call that another thread is in ends with ESHUTDOWN.  Keeps errno.
+/*
+ * @awaited: whether a call of another thread is about to read it, besides those that
+ * do so already.
  */
-void cmx_sync_close(struct cmx_channel *channel)
+static void close_channel(struct cmx_channel *channel, bool awaited)
 {
 	struct rdma_ucmx_shutdown command = { .size = sizeof(command) };
 	int saved = errno;
 
 	if (!channel)
 		return;
-	if (atomic_load(&channel->users) > 1)
+	if (awaited || atomic_load(&channel->users) > 1)
 		cmx_sys_command(channel->fd, RDMA_UCMX_SHUTDOWN, &command);
 	rdma_destroy_event_channel(&channel->channel);
 	errno = saved;
+}
+
+/**
+ * cmx_sync_close - close such a channel, which no id has for itself
+ * @channel: the channel, or NULL
+ *
+ * Keeps errno.
+ */
+void cmx_sync_close(struct cmx_channel *channel)
+{
+	close_channel(channel, false);
+}
+
+/*
+ * Whether anybody but an id knows the channel that it had for itself: a call has a
+ * reference from when it looked for it, under id->lock, until it has read.  Called
+ * with that lock held; @event was the id's.
+ */
+static bool is_awaited(const struct cmx_id *id, struct cmx_channel *channel,
+		       const struct rdma_cm_event *event)
+{
+	unsigned int refs = 1;
+
+	if (!channel)
+		return false;
+	refs += id->channel == channel;
+	refs += event && cmx_container(event, struct cmx_event, event)->channel ==
+				 channel;
+	return atomic_load(&channel->refs) > refs;
 }
 
 /**
@@ -153,6 +180,7 @@ void cmx_sync_switch(struct cmx_id *id, struct cmx_channel *target, bool sync)
 {
 	struct rdma_cm_event *event = NULL;
 	struct cmx_channel *old;
+	bool awaited;
 
 	pthread_mutex_lock(&id->lock);
 	if (id->channel != target) {
@@ -167,10 +195,11 @@ void cmx_sync_switch(struct cmx_id *id, struct cmx_channel *target, bool sync)
 			id->id.event = NULL;
 		}
 	}
+	awaited = is_awaited(id, old, event);
 	pthread_mutex_unlock(&id->lock);
 	if (event)
 		rdma_ack_cm_event(event);
-	cmx_sync_close(old);
+	close_channel(old, awaited);
 }
 
 /**
@@ -181,16 +210,18 @@ void cmx_sync_leave(struct cmx_id *id)
 {
 	struct cmx_channel *channel;
 	struct rdma_cm_event *event;
+	bool awaited;
 
 	pthread_mutex_lock(&id->lock);
 	channel = id->own_channel;
 	id->own_channel = NULL;
 	event = id->id.event;
 	id->id.event = NULL;
+	awaited = is_awaited(id, channel, event);
 	pthread_mutex_unlock(&id->lock);
 	if (event)
 		rdma_ack_cm_event(event);
-	cmx_sync_close(channel);
+	close_channel(channel, awaited);
 }
 
 /**
@@ -261,11 +292,30 @@ struct wait {
 	struct rdma_cm_event *event;
 };
 
+/**
+ * cmx_sync_read - read the channel that an id has for itself
+ * @channel: as cmx_sync_channel() returned it
+ * @own_channel: as with cmx_event_get()
+ * @event: where to put the event
+ *
+ * As cmx_event_get(), but ESHUTDOWN if the id was destroyed or migrated, however
+ * long ago.
+ */
+int cmx_sync_read(struct cmx_channel *channel, struct cmx_channel *own_channel,
+		  struct rdma_cm_event **event)
+{
+	int ret = cmx_event_get(channel, own_channel, event);
+
+	if (ret && errno == EBADF)
+		errno = ESHUTDOWN;
+	return ret;
+}
+
 static int find_end(struct wait *wait, enum cmx_operation operation,
 		    uint64_t group)
 {
 	for (;;) {
-		if (cmx_event_get(wait->channel, NULL, &wait->event))
+		if (cmx_sync_read(wait->channel, NULL, &wait->event))
 			return -1;
 		cmx_event_settle(cmx_event_of(wait->event));
 		if (ends(operation, group, cmx_event_of(wait->event)))

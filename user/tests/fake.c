@@ -34,6 +34,7 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static enum fake_point hold_at, held_at;
 static bool jitter;
 static bool open_fds[FAKE_FDS];
+static bool shut_fds[FAKE_FDS];
 static int last_fd;
 static uint32_t last_id;
 _Atomic bool fake_misused;
@@ -86,6 +87,16 @@ bool fake_is_open(int fd)
 	is_open = open_fds[fd - FAKE_FIRST_FD];
 	pthread_mutex_unlock(&lock);
 	return is_open;
+}
+
+bool fake_is_shut(int fd)
+{
+	bool is_shut;
+
+	pthread_mutex_lock(&lock);
+	is_shut = shut_fds[fd - FAKE_FIRST_FD];
+	pthread_mutex_unlock(&lock);
+	return is_shut;
 }
 
 void fake_bring(const void *record, size_t size)
@@ -246,6 +257,9 @@ static int command_of(int fd, unsigned long request, void *argument)
 		return leave(fd, argument);
 	case RDMA_UCMX_ACK_EVENTS:
 		return ack(argument);
+	case RDMA_UCMX_SHUTDOWN:
+		shut_fds[fd - FAKE_FIRST_FD] = true;
+		return 0;
 	case RDMA_UCMX_INFO:
 		stop_at(FAKE_QUERY, NULL);
 		return 0;

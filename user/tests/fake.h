@@ -40,6 +40,8 @@ void fake_jitter(bool on);
 /* Descriptor of the owner, 0 if there is no such id. */
 int fake_owner(uint32_t handle);
 bool fake_is_open(int fd);
+/* Whether its readers were turned away. */
+bool fake_is_shut(int fd);
 /* Have read(2) return this record, after those that it did not return yet. */
 void fake_bring(const void *record, size_t size);
 /* Cancel the thread that reads, at the end of the @reads-th read from now. */

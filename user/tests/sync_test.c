@@ -165,6 +165,49 @@ TEST_F(sync, event_in_the_id_is_not_the_users)
 	rdma_destroy_event_channel(channel);
 }
 
+/* A call that has found the id's channel and does not read it yet. */
+static struct cmx_channel *about_to_read(struct rdma_cm_id *id)
+{
+	return cmx_sync_channel(cmx_id_of(id));
+}
+
+TEST_F(sync, call_that_does_not_read_yet_is_turned_away)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct cmx_channel *waits;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	test_ok(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
+	waits = about_to_read(id);
+	test_ok(rdma_migrate_id(id, channel));
+	EXPECT_TRUE(fake_is_shut(waits->fd));
+	test_err(ESHUTDOWN, cmx_sync_read(waits, NULL, &event));
+	cmx_channel_put(waits);
+
+	test_ok(rdma_migrate_id(id, NULL));
+	waits = about_to_read(id);
+	test_ok(rdma_destroy_id(id));
+	EXPECT_TRUE(fake_is_shut(waits->fd));
+	test_err(ESHUTDOWN, cmx_sync_read(waits, NULL, &event));
+	cmx_channel_put(waits);
+	rdma_destroy_event_channel(channel);
+}
+
+/* Which is a system call that is done without where nobody is. */
+TEST_F(sync, nobody_is_turned_away)
+{
+	struct rdma_cm_id *id;
+	int fd;
+
+	test_ok(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
+	fd = id->channel->fd;
+	bring(cmx_id_of(id), RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
+	test_ok(cmx_sync_wait(cmx_id_of(id), CMX_RESOLVE_ADDR, 0));
+	test_ok(rdma_destroy_id(id));
+	EXPECT_FALSE(fake_is_shut(fd));
+}
+
 enum { ROUNDS = 2000 };
 
 struct switcher {
