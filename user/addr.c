@@ -28,8 +28,14 @@ socklen_t cmx_addr_length(const struct sockaddr *address)
 	}
 }
 
-static int put_address(const struct sockaddr *address,
-		       struct rdma_ucmx_addr *target)
+/**
+ * cmx_addr_put - put a socket address as the kernel wants it
+ * @address: the address, or NULL
+ * @target: where to put it, all zeros
+ *
+ * errno: EINVAL (no address, or its family is not one of ours).
+ */
+int cmx_addr_put(const struct sockaddr *address, struct rdma_ucmx_addr *target)
 {
 	socklen_t length = cmx_addr_length(address);
 
@@ -75,7 +81,7 @@ CMX_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 		.id = atomic_load(&own->handle),
 	};
 
-	if (put_address(addr, &command.addr) ||
+	if (cmx_addr_put(addr, &command.addr) ||
 	    cmx_id_command(own, RDMA_UCMX_BIND_ADDR, &command) < 0)
 		return -1;
 	return cmx_addr_query(own);
@@ -105,8 +111,8 @@ CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
 		.timeout_ms = timeout_ms,
 	};
 
-	if (put_address(dst_addr, &command.dst_addr) ||
-	    (src_addr && put_address(src_addr, &command.src_addr)))
+	if (cmx_addr_put(dst_addr, &command.dst_addr) ||
+	    (src_addr && cmx_addr_put(src_addr, &command.src_addr)))
 		return -1;
 	/* Before the command: the event that follows it writes here, too. */
 	pthread_mutex_lock(&own->lock);

@@ -404,6 +404,7 @@ int cmx_sync_wait(struct cmx_id *id, enum cmx_operation operation,
 /* mcast.c */
 int cmx_group_joined(struct cmx_event *event);
 void cmx_group_context(struct cmx_event *event, uint32_t handle);
+void cmx_group_lost(const struct cmx_event *event);
 void cmx_groups_free(struct cmx_group *group);
 void cmx_groups_detach(struct cmx_id *id);
 
@@ -423,6 +424,7 @@ int cmx_record_apply_paths(struct cmx_id *id,
 /* addr.c */
 int cmx_addr_query(struct cmx_id *id);
 socklen_t cmx_addr_length(const struct sockaddr *address);
+int cmx_addr_put(const struct sockaddr *address, struct rdma_ucmx_addr *target);
 
 /* device.c */
 int cmx_device_attach(struct cmx_id *id, const struct rdma_ucmx_route *route);

@@ -123,12 +123,14 @@ static void got_join(struct cmx_event *event, const struct cmx_record *record)
 	int state;
 
 	cmx_group_context(event, record->head->group);
-	if (event->event.event != RDMA_CM_EVENT_MULTICAST_JOIN)
-		return;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-	if (cmx_group_joined(event))
-		fail_as(event, RDMA_CM_EVENT_MULTICAST_ERROR);
-	pthread_setcancelstate(state, NULL);
+	if (event->event.event == RDMA_CM_EVENT_MULTICAST_JOIN) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		if (cmx_group_joined(event))
+			fail_as(event, RDMA_CM_EVENT_MULTICAST_ERROR);
+		pthread_setcancelstate(state, NULL);
+	}
+	if (event->event.event == RDMA_CM_EVENT_MULTICAST_ERROR)
+		cmx_group_lost(event);
 }
 
 /* What rdma_resolve_addrinfo() left for the reader. */

@@ -27,6 +27,7 @@
  * @leaving: whether it is being left, or was left with events unacknowledged
  * @busy: whether a thread is leaving it; protects @left
  * @left: whether the kernel may have forgotten it
+ * @lost: whether the user was told that it is not, or no longer, joined
  * @attached: whether the queue pair is, to @mgid and @mlid
  * @mgid: GID
  * @mlid: LID
@@ -41,6 +42,7 @@ struct cmx_group {
 	bool leaving;
 	bool busy;
 	bool left;
+	bool lost;
 	bool attached;
 	union ibv_gid mgid;
 	uint16_t mlid;
@@ -110,6 +112,21 @@ void cmx_group_context(struct cmx_event *event, uint32_t handle)
 	pthread_mutex_unlock(&id->lock);
 }
 
+/**
+ * cmx_group_lost - note that a group is to be joined again if it is wanted
+ * @event: the event that says so
+ */
+void cmx_group_lost(const struct cmx_event *event)
+{
+	struct cmx_group *group;
+
+	pthread_mutex_lock(&event->id->lock);
+	group = group_find(event->id, event->group);
+	if (group)
+		group->lost = true;
+	pthread_mutex_unlock(&event->id->lock);
+}
+
 /* Called with the queue pair's lock held. */
 static int attach(struct cmx_event *event)
 {
@@ -144,116 +161,6 @@ int cmx_group_joined(struct cmx_event *event)
 
 	cmx_qp_unlock(event->id, state);
 	return ret;
-}
-
-static int put_address(const struct sockaddr *address,
-		       struct rdma_ucmx_addr *target)
-{
-	socklen_t length = cmx_addr_length(address);
-
-	if (!length)
-		return cmx_error(EINVAL);
-	memset(target, 0, sizeof(*target));
-	memcpy(target, address, length);
-	return 0;
-}
-
-/* Its event may have been read, and the group left, before this returns. */
-static int send_join(struct cmx_id *id, struct cmx_group *group)
-{
-	const uint64_t number = group->number;
-	struct rdma_ucmx_join_mcast command = {
-		.size = sizeof(command),
-		.id = atomic_load(&id->handle),
-		.join_state = group->send_only ?
-				      RDMA_UCMX_JOIN_SEND_ONLY_FULL_MEMBER :
-				      RDMA_UCMX_JOIN_FULL_MEMBER,
-		.cookie = number,
-		.addr = group->address,
-	};
-
-	if (cmx_id_command(id, RDMA_UCMX_JOIN_MCAST, &command) < 0)
-		return -1;
-	pthread_mutex_lock(&id->lock);
-	group = group_find(id, number);
-	if (group)
-		group->handle = command.out_group;
-	pthread_mutex_unlock(&id->lock);
-	return 0;
-}
-
-static int join(struct cmx_id *id, const struct sockaddr *address,
-		bool send_only, void *context)
-{
-	struct cmx_group *group = calloc(1, sizeof(*group));
-	uint64_t number;
-	int saved;
-
-	if (!group)
-		return -1;
-	group->context = context;
-	group->send_only = send_only;
-	if (put_address(address, &group->address)) {
-		free(group);
-		return -1;
-	}
-	group_add(id, group);
-	number = group->number;
-	if (send_join(id, group)) {
-		saved = errno;
-		group_remove(id, group);
-		return cmx_error(saved);
-	}
-	return cmx_sync_wait(id, CMX_JOIN, number);
-}
-
-/**
- * rdma_join_multicast - join a multicast group
- * @id: an unconnected id that is bound to a device
- * @addr: address of the group
- * @context: the user's, returned as private_data of the group's events
- *
- * As rdma_join_multicast(3).  MULTICAST_JOIN or MULTICAST_ERROR follows, which
- * a synchronous id waits for.  The id's queue pair, if it has one by then, is
- * attached to the group.
- *
- * errno: EINVAL (no address, family unknown, no device), EADDRINUSE (it has
- * joined it already), and of a synchronous id as cmx_sync_wait().
- */
-CMX_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
-				   void *context)
-{
-	return join(cmx_id_of(id), addr, false, context);
-}
-
-/**
- * rdma_join_multicast_ex - join a multicast group, perhaps only to send
- * @id: an unconnected id that is bound to a device
- * @mc_join_attr: address of the group, and flags; both must be there
- * @context: the user's, returned as private_data of the group's events
- *
- * As rdma_join_multicast_ex(3).
- *
- * errno: ENOTSUP (unknown bit in the mask), EINVAL (address or flags missing,
- * unknown flag), and as rdma_join_multicast().
- */
-CMX_EXPORT int
-rdma_join_multicast_ex(struct rdma_cm_id *id,
-		       struct rdma_cm_join_mc_attr_ex *mc_join_attr,
-		       void *context)
-{
-	const uint32_t wanted = RDMA_CM_JOIN_MC_ATTR_ADDRESS |
-				RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
-
-	if (mc_join_attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED)
-		return cmx_error(ENOTSUP);
-	if (mc_join_attr->comp_mask != wanted ||
-	    mc_join_attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
-		return cmx_error(EINVAL);
-	return join(cmx_id_of(id), mc_join_attr->addr,
-		    mc_join_attr->join_flags ==
-			    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
-		    context);
 }
 
 /*
@@ -405,10 +312,10 @@ static int leave_waiting(struct cmx_id *id,
 static int leave(struct cmx_id *id, const struct sockaddr *addr,
 		 struct rdma_ucmx_leave_mcast *command, bool stubborn)
 {
-	struct rdma_ucmx_addr address;
+	struct rdma_ucmx_addr address = { 0 };
 	int ret;
 
-	if (put_address(addr, &address))
+	if (cmx_addr_put(addr, &address))
 		return -1;
 	cmx_id_get(id);
 	ret = command->flags & RDMA_UCMX_NONBLOCK ?
@@ -456,4 +363,130 @@ CMX_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id,
 	struct rdma_ucmx_leave_mcast command = { .size = sizeof(command) };
 
 	return leave(cmx_id_of(id), addr, &command, true);
+}
+
+static bool is_lost(struct cmx_id *id, const struct rdma_ucmx_addr *address)
+{
+	struct cmx_group *group;
+	bool lost;
+
+	pthread_mutex_lock(&id->lock);
+	group = group_to_leave(id, address);
+	lost = group && group->lost && !group->leaving;
+	pthread_mutex_unlock(&id->lock);
+	return lost;
+}
+
+/*
+ * One that was lost is still the id's, and an address is joined once.  The event
+ * that told of it may be unacknowledged, which is not waited for.
+ */
+static void leave_lost(struct cmx_id *id, const struct rdma_ucmx_addr *address)
+{
+	struct rdma_ucmx_leave_mcast command = {
+		.size = sizeof(command),
+		.deadline = 1,
+	};
+
+	if (is_lost(id, address))
+		leave_waiting(id, address, &command, true);
+}
+
+/* Its event may have been read, and the group left, before this returns. */
+static int send_join(struct cmx_id *id, struct cmx_group *group)
+{
+	const uint64_t number = group->number;
+	struct rdma_ucmx_join_mcast command = {
+		.size = sizeof(command),
+		.id = atomic_load(&id->handle),
+		.join_state = group->send_only ?
+				      RDMA_UCMX_JOIN_SEND_ONLY_FULL_MEMBER :
+				      RDMA_UCMX_JOIN_FULL_MEMBER,
+		.cookie = number,
+		.addr = group->address,
+	};
+
+	if (cmx_id_command(id, RDMA_UCMX_JOIN_MCAST, &command) < 0)
+		return -1;
+	pthread_mutex_lock(&id->lock);
+	group = group_find(id, number);
+	if (group)
+		group->handle = command.out_group;
+	pthread_mutex_unlock(&id->lock);
+	return 0;
+}
+
+static int join(struct cmx_id *id, const struct sockaddr *address,
+		bool send_only, void *context)
+{
+	struct cmx_group *group = calloc(1, sizeof(*group));
+	uint64_t number;
+	int saved;
+
+	if (!group)
+		return -1;
+	group->context = context;
+	group->send_only = send_only;
+	if (cmx_addr_put(address, &group->address)) {
+		free(group);
+		return -1;
+	}
+	leave_lost(id, &group->address);
+	group_add(id, group);
+	number = group->number;
+	if (send_join(id, group)) {
+		saved = errno;
+		group_remove(id, group);
+		return cmx_error(saved);
+	}
+	return cmx_sync_wait(id, CMX_JOIN, number);
+}
+
+/**
+ * rdma_join_multicast - join a multicast group
+ * @id: an unconnected id that is bound to a device
+ * @addr: address of the group
+ * @context: the user's, returned as private_data of the group's events
+ *
+ * As rdma_join_multicast(3).  MULTICAST_JOIN or MULTICAST_ERROR follows, which
+ * a synchronous id waits for.  The id's queue pair, if it has one by then, is
+ * attached to the group.
+ *
+ * errno: EINVAL (no address, family unknown, no device), EADDRINUSE (it has
+ * joined it already, and has not got MULTICAST_ERROR), and of a synchronous id as cmx_sync_wait().
+ */
+CMX_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
+				   void *context)
+{
+	return join(cmx_id_of(id), addr, false, context);
+}
+
+/**
+ * rdma_join_multicast_ex - join a multicast group, perhaps only to send
+ * @id: an unconnected id that is bound to a device
+ * @mc_join_attr: address of the group, and flags; both must be there
+ * @context: the user's, returned as private_data of the group's events
+ *
+ * As rdma_join_multicast_ex(3).
+ *
+ * errno: ENOTSUP (unknown bit in the mask), EINVAL (address or flags missing,
+ * unknown flag), and as rdma_join_multicast().
+ */
+CMX_EXPORT int
+rdma_join_multicast_ex(struct rdma_cm_id *id,
+		       struct rdma_cm_join_mc_attr_ex *mc_join_attr,
+		       void *context)
+{
+	const uint32_t wanted = RDMA_CM_JOIN_MC_ATTR_ADDRESS |
+				RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
+
+	if (mc_join_attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED)
+		return cmx_error(ENOTSUP);
+	if (mc_join_attr->comp_mask != wanted ||
+	    mc_join_attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
+		return cmx_error(EINVAL);
+	return join(cmx_id_of(id), mc_join_attr->addr,
+		    mc_join_attr->join_flags ==
+			    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
+		    context);
 }

@@ -18,6 +18,7 @@
 static struct fake_id {
 	int owner;
 	bool moving;
+	bool joined;
 } ids[FAKE_IDS];
 
 static struct fake_record {
@@ -218,20 +219,32 @@ static int notify(int fd, const struct rdma_ucmx_notify *command)
 	return command->event == FAKE_NOTIFY_ENOENT ? cmx_error(ENOENT) : 0;
 }
 
+/* Whatever the address, it is the same group. */
 static int join(int fd, struct rdma_ucmx_join_mcast *command)
 {
-	if (!find(fd, command->id))
+	struct fake_id *id = find(fd, command->id);
+
+	if (!id)
 		return -1;
+	if (id->joined)
+		return cmx_error(EADDRINUSE);
+	id->joined = true;
 	command->out_group = FAKE_GROUP;
 	stop_at(FAKE_JOINED, NULL);
 	return 0;
 }
 
+/* Something is unacknowledged, it may be of the group. */
 static int leave(int fd, const struct rdma_ucmx_leave_mcast *command)
 {
-	if (!find(fd, command->id))
+	struct fake_id *id = find(fd, command->id);
+
+	if (!id)
 		return -1;
-	return command->group == FAKE_GROUP ? 0 : cmx_error(ENOENT);
+	if (command->group != FAKE_GROUP)
+		return cmx_error(ENOENT);
+	id->joined = false;
+	return command->deadline && outstanding ? cmx_error(ETIMEDOUT) : 0;
 }
 
 static int ack(const struct rdma_ucmx_ack_events *command)

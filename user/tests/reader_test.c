@@ -206,6 +206,55 @@ TEST_F(reader, group_is_left_before_joining_returns)
 	EXPECT_EQ(NULL, cmx_id_of(self->id)->groups);
 }
 
+static struct rdma_cm_event *read_group_event(struct rdma_event_channel *channel,
+					      struct rdma_cm_id *id, int type,
+					      uint64_t number)
+{
+	static uint64_t seq;
+	struct rdma_ucmx_event head = {
+		.size = sizeof(head),
+		.event = type,
+		.status = type == RDMA_CM_EVENT_MULTICAST_ERROR ? -ENETRESET : 0,
+		.seq = ++seq,
+		.id = cmx_id_of(id)->handle,
+		.cookie = cmx_id_of(id)->cookie,
+		.group = FAKE_GROUP,
+		.listen_cookie = number,
+	};
+	struct rdma_cm_event *event;
+
+	fake_bring(&head, sizeof(head));
+	return rdma_get_cm_event(channel, &event) ? NULL : event;
+}
+
+/* A group that was lost "should be rejoined", from where the event is handled. */
+TEST_F(reader, lost_group_is_joined_again)
+{
+	struct rdma_cm_event *event;
+	uint64_t number;
+	int i;
+
+	test_ok(rdma_join_multicast(self->id, group_address(), self));
+	for (i = 0; i < 4; i++) {
+		number = cmx_id_of(self->id)->last_group;
+		event = read_group_event(self->channel, self->id,
+					 RDMA_CM_EVENT_MULTICAST_JOIN, number);
+		ASSERT_NE(NULL, event);
+		test_err(EADDRINUSE, rdma_join_multicast(self->id,
+							 group_address(), self));
+		test_ok(rdma_ack_cm_event(event));
+		event = read_group_event(self->channel, self->id,
+					 RDMA_CM_EVENT_MULTICAST_ERROR, number);
+		ASSERT_NE(NULL, event);
+		if (i % 2)
+			test_ok(rdma_ack_cm_event(event));
+		test_ok(rdma_join_multicast(self->id, group_address(), self));
+		if (!(i % 2))
+			test_ok(rdma_ack_cm_event(event));
+	}
+	test_ok(rdma_leave_multicast(self->id, group_address()));
+}
+
 /* As a program calls it. */
 #undef rdma_join_multicast
 
