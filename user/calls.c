@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The functions of <rdma/rdma_cma.h> as others call them, see names.h.  When
- * nothing is logged each is a branch and a jump to what does the work.
+ * nothing is logged each is a branch and a jump to what does the work; those of several
+ * steps keep their id besides.
  */
 #include <arpa/inet.h>
 

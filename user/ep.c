@@ -197,8 +197,9 @@ static int request_take(struct request *request, struct rdma_cm_id **id)
 	int saved;
 
 	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST || event->status) {
+		saved = event->status ? abs(event->status) : EINVAL;
 		cmx_sync_set_event(request->listener, event);
-		return cmx_error(event->status ? abs(event->status) : EINVAL);
+		return cmx_error(saved);
 	}
 	if (create_requests_qp(listener, event->id)) {
 		saved = errno;
@@ -206,8 +207,8 @@ static int request_take(struct request *request, struct rdma_cm_id **id)
 		rdma_ack_cm_event(event);
 		return cmx_error(saved);
 	}
-	cmx_sync_set_event(cmx_id_of(event->id), event);
 	*id = event->id;
+	cmx_sync_set_event(cmx_id_of(*id), event);
 	return 0;
 }
 

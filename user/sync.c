@@ -155,14 +155,19 @@ bool cmx_sync_is(struct cmx_id *id)
  * cmx_sync_set_event - have id->event hold another event
  * @id: the id
  * @event: the event, acknowledged, or NULL
+ *
+ * Only frees @event if the id is not synchronous any more, or was destroyed: each
+ * of the two would keep the other.
  */
 void cmx_sync_set_event(struct cmx_id *id, struct rdma_cm_event *event)
 {
-	struct rdma_cm_event *old;
+	struct rdma_cm_event *old = event;
 
 	pthread_mutex_lock(&id->lock);
-	old = id->id.event;
-	id->id.event = event;
+	if (!event || id->own_channel) {
+		old = id->id.event;
+		id->id.event = event;
+	}
 	pthread_mutex_unlock(&id->lock);
 	if (old)
 		rdma_ack_cm_event(old);

@@ -194,6 +194,30 @@ TEST_F(sync, call_that_does_not_read_yet_is_turned_away)
 	rdma_destroy_event_channel(channel);
 }
 
+/* The event that a call has read keeps nothing of an id that is gone by then. */
+TEST_F(sync, id_is_destroyed_before_it_gets_its_event)
+{
+	struct cmx_channel *waits;
+	struct rdma_cm_event *event;
+	struct cmx_id *own;
+	struct rdma_cm_id *id;
+	uint64_t cookie;
+
+	test_ok(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
+	own = cmx_id_of(id);
+	cookie = own->cookie;
+	bring(own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
+	waits = about_to_read(id);
+	cmx_id_get(own);
+	test_ok(cmx_sync_read(waits, NULL, &event));
+	cmx_event_settle(cmx_event_of(event));
+	test_ok(rdma_destroy_id(id));
+	cmx_sync_set_event(own, event);
+	cmx_channel_put(waits);
+	cmx_id_put(own);
+	EXPECT_EQ(NULL, cmx_table_find(cookie));
+}
+
 /* Which is a system call that is done without where nobody is. */
 TEST_F(sync, nobody_is_turned_away)
 {
