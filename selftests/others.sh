@@ -8,6 +8,7 @@
 set -uo pipefail
 # shellcheck source=selftests/programs_lib.sh
 . "$(dirname "$0")/programs_lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
 
 tests=(the_library_is_the_intended_one
 	fio_send fio_write fio_read qperf_rc libfabric_pingpong ucx_demo
@@ -23,12 +24,15 @@ run_fio() {
 		"${both[@]}" --name=client --rw=write "--verb=$1" --hostname=192.0.2.1
 }
 
-# Its server does not end by itself.
+# Its server does not end by itself.  Neither gives up after five seconds as it
+# usually does.
 qperf_rc() {
 	local ends_by=TERM
 
 	pair_tcp 19765 "^ver_rc_compare_swap:" qperf -- \
-		qperf -cm 1 -t 1 192.0.2.1 rc_bw rc_lat rc_rdma_write_bw ver_rc_compare_swap
+		"$here/qperf-relay" 19766 19765 \
+		qperf -cm 1 --listen_port 19766 --time 1 --timeout $seconds 192.0.2.1 \
+			rc_bw rc_lat rc_rdma_write_bw ver_rc_compare_swap
 }
 
 libfabric_pingpong() {
