@@ -60,10 +60,14 @@ use_dapl() {
 }
 
 # A machine that does not run goes from one QEMU to the other, which is told to
-# end when it is there.
+# end when it is there.  With post-copy allowed, though there is no need of it, there is
+# a way back, too, and the first waits to be told that all has come: or it ends the
+# connection as soon as all is sent, which the other one, if it sees that before it has
+# loaded all, takes for a failure.
 qemu_live_migration() {
 	local machine="qemu-system-x86_64 -M pc -m 8 -accel tcg -nodefaults -display none -S -monitor stdio"
 
+	machine+=" -global migration.x-postcopy-ram=on"
 	mkfifo "$work/monitor"
 	pair 4999 "Migration status: completed" \
 		bash -c "$machine -incoming rdma:192.0.2.1:4999 <> '$work/monitor'" -- \
