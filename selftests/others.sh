@@ -5,6 +5,10 @@
 # fio, qperf, libfabric, UCX, DAPL, and QEMU's live migration, as Debian has them,
 # over whichever library the environment gives them, inside the virtual machine.
 # Arguments: the tests to run, if not all.  Output: KTAP.
+#
+# None may fail because a machine is slow.  With one processor (see "suites") what is
+# done in order happens in order; what programs take for granted beyond that is said
+# below, where it is seen to.
 set -uo pipefail
 # shellcheck source=selftests/programs_lib.sh
 . "$(dirname "$0")/programs_lib.sh"
@@ -17,11 +21,13 @@ tests=(the_library_is_the_intended_one
 fio_send() { run_fio send 4441; }
 fio_write() { run_fio write 4442; }
 fio_read() { run_fio read 4443; }
+# Who sends gives up at once if nothing is posted where it goes to.  So all is: fio's
+# client leaves its server half a second for that.
 run_fio() {
-	local both=(fio --ioengine=rdma --bs=16k --size=1m --iodepth=4 "--port=$2")
+	local both=(fio --ioengine=rdma --bs=16k --size=1m "--port=$2")
 
-	pair "$2" " WRITE: .*io=1024KiB" "${both[@]}" --name=server --rw=read --iodepth=16 -- \
-		"${both[@]}" --name=client --rw=write "--verb=$1" --hostname=192.0.2.1
+	pair "$2" " WRITE: .*io=1024KiB" "${both[@]}" --name=server --rw=read --iodepth=64 -- \
+		"${both[@]}" --name=client --rw=write --iodepth=4 "--verb=$1" --hostname=192.0.2.1
 }
 
 # Its server does not end by itself.  Neither gives up after five seconds as it
@@ -35,21 +41,25 @@ qperf_rc() {
 			rc_bw rc_lat rc_rdma_write_bw ver_rc_compare_swap
 }
 
+# Each step waits for the other side over TCP; whatever is sent finds a receive posted.
 libfabric_pingpong() {
 	local both=(fi_pingpong -p verbs -e msg -d rxe0 -I 10 -S 4096)
 
 	pair_tcp 47592 "^4k  *10  *=10 " "${both[@]}" -- "${both[@]}" 192.0.2.1
 }
 
-# A client that loses its connection in the middle, which the server survives.
+# A client that loses its connection in the middle, which the server survives.  Neither
+# gives up by itself.
 ucx_demo() {
 	local -x UCX_TLS=rc_verbs,ud_verbs UCX_SOCKADDR_TLS_PRIORITY=rdmacm
 	local ends_by=TERM
 
-	pair 1337 "Client exit with status 'OK'" io_demo -- io_demo -i 10 192.0.2.1
+	pair 1337 "Client exit with status 'OK'" io_demo -n inf -- \
+		io_demo -n inf -t inf -i 10 192.0.2.1
 }
 
-# DAPL over the connection manager, where the device goes by its interface.
+# DAPL over the connection manager, where the device goes by its interface.  The server
+# listens before its client can reach it over TCP.
 dapl_connections() {
 	use_dapl
 	pair_tcp 15828 "Connections: .* Num=20$" dtestcm -P ucmx-d0 -c 20 -- dtestcm -P ucmx-d0 -c 20 -h 192.0.2.1
