@@ -69,19 +69,20 @@ use_dapl() {
 	echo 'ucmx-d0 u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "d0 0" ""' > "$DAT_OVERRIDE"
 }
 
-# A machine that does not run goes from one QEMU to the other, which is told to
-# end when it is there.  With post-copy allowed, though there is no need of it, there is
-# a way back, too, and the first waits to be told that all has come: or it ends the
-# connection as soon as all is sent, which the other one, if it sees that before it has
-# loaded all, takes for a failure.
+# A machine that does not run goes from one QEMU to the other, which is asked until it
+# has all of it, and then told to end.
 qemu_live_migration() {
 	local machine="qemu-system-x86_64 -M pc -m 8 -accel tcg -nodefaults -display none -S -monitor stdio"
+	local completed="Migration status: completed"
 
-	machine+=" -global migration.x-postcopy-ram=on"
 	mkfifo "$work/monitor"
-	pair 4999 "Migration status: completed" \
+	pair 4999 "$completed" \
 		bash -c "$machine -incoming rdma:192.0.2.1:4999 <> '$work/monitor'" -- \
-		bash -c "printf 'migrate rdma:192.0.2.1:4999\ninfo migrate\nquit\n' | $machine
+		bash -c "printf 'migrate rdma:192.0.2.1:4999\ninfo migrate\nquit\n' | $machine || exit
+			until grep -q '$completed' '$work/server'; do
+				echo 'info migrate' > '$work/monitor'
+				sleep 0.2
+			done
 			echo quit > '$work/monitor'"
 }
 
