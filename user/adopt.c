@@ -164,3 +164,34 @@ CMX_EXPORT int rdmax_adopt_id(struct rdma_cm_event *event, void *context,
 	cmx_channel_unuse(adoption.channel);
 	return own ? 0 : -1;
 }
+
+/*
+ * A request that is acknowledged and was not adopted is refused: nobody else
+ * will ever hear of its id.  Unless somebody has, by another event.
+ */
+static void refuse(int fd, uint32_t handle)
+{
+	struct cmx_id *id = cmx_table_find_handle(handle);
+	struct rdma_ucmx_id_info info;
+
+	if (id)
+		cmx_id_put(id);
+	else if (cmx_sys_id_info(fd, handle, &info) &&
+		 info.state & RDMA_UCMX_ID_UNCLAIMED)
+		cmx_sys_destroy(fd, handle);
+}
+
+/**
+ * cmx_adopt_none - note that an event's id will not be adopted
+ * @event: an event that has no id, and is about to be acknowledged
+ */
+void cmx_adopt_none(const struct cmx_event *event)
+{
+	struct cmx_channel *channel = event->channel;
+
+	if (event->event.event != RDMA_CM_EVENT_CONNECT_REQUEST ||
+	    !cmx_channel_use(channel))
+		return;
+	refuse(channel->fd, event->stranger.handle);
+	cmx_channel_unuse(channel);
+}

@@ -252,7 +252,10 @@ CMX_EXPORT int rdmax_get_cm_events(struct rdma_event_channel *channel,
 			  max < BATCH_EVENTS ? max : BATCH_EVENTS);
 }
 
-/* How many of the first ones were read from one channel, and can be acked. */
+/*
+ * How many of the first ones were read from one channel, and can be acked.  Whoever
+ * wanted to adopt their ids has done so.
+ */
 static int put_acks(struct rdma_cm_event **events, int n,
 		    struct rdma_ucmx_ack *acks)
 {
@@ -264,6 +267,8 @@ static int put_acks(struct rdma_cm_event **events, int n,
 		event = cmx_event_of(events[i]);
 		if (event->channel != channel || !event->seq)
 			break;
+		if (!event->event.id)
+			cmx_adopt_none(event);
 		acks[i].id = event->handle;
 		acks[i].reserved = 0;
 		acks[i].seq = event->seq;

@@ -321,6 +321,9 @@ void cmx_move_end(struct cmx_walk *walk, struct cmx_move *move, bool done);
 void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel,
 		    const struct rdma_ucmx_route *route);
 
+/* adopt.c */
+void cmx_adopt_none(const struct cmx_event *event);
+
 /* destroy.c */
 bool cmx_is_time(const struct timespec *time);
 uint64_t cmx_deadline(const struct timespec *deadline);

@@ -261,7 +261,7 @@ void cmx_event_settle(struct cmx_event *event)
  * @event: the event, and what its private_data points to; freed
  *
  * As rdma_ack_cm_event(3).  That its id is gone, with its channel or
- * otherwise, is no error.
+ * otherwise, is no error.  A request whose id was not adopted is refused.
  *
  * errno: EINVAL (no event).
  */
@@ -269,6 +269,8 @@ CMX_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
 	if (!event)
 		return cmx_error(EINVAL);
+	if (!event->id)
+		cmx_adopt_none(cmx_event_of(event));
 	cmx_event_settle(cmx_event_of(event));
 	cmx_event_free(cmx_event_of(event));
 	return 0;

@@ -134,12 +134,16 @@ int cmx_sys_ack(int fd, uint32_t handle, uint64_t seq)
  * cmx_sys_destroy - destroy an id that this library has no use for
  * @fd: the channel that owns it
  * @handle: the id
+ *
+ * It is dead at once.  That an event of it is in somebody's hand is not waited for:
+ * it might be the caller's.
  */
 int cmx_sys_destroy(int fd, uint32_t handle)
 {
 	struct rdma_ucmx_destroy_id command = {
 		.size = sizeof(command),
 		.id = handle,
+		.deadline = 1,
 	};
 
 	return ioctl(fd, RDMA_UCMX_DESTROY_ID, &command);

@@ -239,6 +239,37 @@ TEST_F(batch, strange_ids_are_for_those_who_ask)
 	EXPECT_EQ(2, rdmax_ack_cm_events(self->events, 2));
 }
 
+static void bring_strange_request(const struct rdma_event_channel *channel,
+				  bool claimed)
+{
+	struct rdma_ucmx_event head = head_of(RDMA_CM_EVENT_CONNECT_REQUEST);
+
+	fake_make(channel->fd, STRANGE_CHILD, claimed);
+	head.id = STRANGE_CHILD;
+	head.listen_id = STRANGE;
+	fake_bring(&head, sizeof(head));
+}
+
+/* Unless it was adopted; by another process, too. */
+TEST_F(batch, request_that_is_just_acknowledged_is_refused)
+{
+	bring_strange_request(self->channel, false);
+	ASSERT_EQ(1, rdmax_get_cm_events(self->channel, self->events, 8));
+	EXPECT_EQ(0, rdma_ack_cm_event(self->events[0]));
+	EXPECT_EQ(0, fake_owner(STRANGE_CHILD));
+
+	bring_strange_request(self->channel, false);
+	ASSERT_EQ(1, rdmax_get_cm_events(self->channel, self->events, 8));
+	EXPECT_EQ(1, rdmax_ack_cm_events(self->events, 1));
+	EXPECT_EQ(0, fake_owner(STRANGE_CHILD));
+
+	bring_strange_request(self->channel, true);
+	ASSERT_EQ(1, rdmax_get_cm_events(self->channel, self->events, 8));
+	EXPECT_EQ(1, rdmax_ack_cm_events(self->events, 1));
+	EXPECT_EQ(self->channel->fd, fake_owner(STRANGE_CHILD));
+	fake_make(0, STRANGE_CHILD, true);
+}
+
 /* Of a known id the announcement is an event like any other. */
 TEST_F(batch, announcement_of_a_known_id)
 {

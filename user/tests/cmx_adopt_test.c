@@ -467,6 +467,15 @@ TEST_F(listener, request_is_passed_over)
 	ASSERT_EQ(1, channel_ids(self->channel));
 }
 
+TEST_F(listener, request_is_just_acknowledged)
+{
+	test_ok(events_read(self->channel, self->events, 1));
+	ASSERT_EQ(NULL, self->events[0]->id);
+	test_ok(rdma_ack_cm_event(self->events[0]));
+	test_ok(event_take(self->clients, RDMA_CM_EVENT_REJECTED));
+	ASSERT_EQ(1, channel_ids(self->channel));
+}
+
 static uint32_t only_handle(struct rdma_event_channel *channel)
 {
 	struct rdma_ucmx_id_info info = { 0 };

@@ -27,6 +27,7 @@ static struct fake_record {
 } records[FAKE_RECORDS];
 
 static unsigned int records_brought, records_read;
+static bool unclaimed[FAKE_IDS];
 static int outstanding;
 static unsigned int cancel_after;
 
@@ -78,6 +79,14 @@ int fake_owner(uint32_t handle)
 	owner = ids[handle].owner;
 	pthread_mutex_unlock(&lock);
 	return owner;
+}
+
+void fake_make(int fd, uint32_t handle, bool claimed)
+{
+	pthread_mutex_lock(&lock);
+	ids[handle].owner = fd;
+	unclaimed[handle] = !claimed;
+	pthread_mutex_unlock(&lock);
 }
 
 bool fake_is_open(int fd)
@@ -331,6 +340,7 @@ bool cmx_sys_id_info(int fd, uint32_t handle, struct rdma_ucmx_id_info *info)
 {
 	memset(info, 0, sizeof(*info));
 	info->id = handle;
+	info->state = unclaimed[handle] ? RDMA_UCMX_ID_UNCLAIMED : 0;
 	return fake_owner(handle) == fd;
 }
 

@@ -39,6 +39,8 @@ void fake_release(void);
 void fake_jitter(bool on);
 /* Descriptor of the owner, 0 if there is no such id. */
 int fake_owner(uint32_t handle);
+/* Have an id on a channel, made by another process or by a request. */
+void fake_make(int fd, uint32_t handle, bool claimed);
 bool fake_is_open(int fd);
 /* Whether its readers were turned away. */
 bool fake_is_shut(int fd);

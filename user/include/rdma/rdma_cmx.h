@@ -226,7 +226,8 @@ int rdmax_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
  * An event of an id that this process does not know, because another process
  * made it, has no id: event->id is NULL, and in a connection request that came
  * to such an id listen_id is, too.  rdmax_adopt_id() makes the id one of this
- * process.  An event may also just be acknowledged.
+ * process.  An event may also just be acknowledged, with which the request whose
+ * id it brings is refused.
  *
  * A cancellation point, like rdma_get_cm_event().
  *
