@@ -168,7 +168,7 @@ struct cmx_stranger {
  * @id: with a reference, the id that it is acknowledged by, or NULL if this
  *      process does not know it
  * @other: with a reference, the new id of a CONNECT_REQUEST, or NULL
- * @channel: with a reference, where it was read
+ * @channel: with a reference, where it was read, or NULL if nobody has it in hand
  * @seq: the number it is acknowledged by, 0 if that is done
  * @group: number of the multicast group that it is of, or 0
  * @handle: the kernel's name of the id that it is acknowledged by

@@ -214,6 +214,7 @@ void cmx_event_free(struct cmx_event *event)
 	struct cmx_channel *channel = event->channel;
 
 	put_ids(event);
+	event->channel = NULL;
 	event_drop(event, channel);
 	cmx_channel_put(channel);
 }
@@ -263,11 +264,12 @@ void cmx_event_settle(struct cmx_event *event)
  * As rdma_ack_cm_event(3).  That its id is gone, with its channel or
  * otherwise, is no error.  A request whose id was not adopted is refused.
  *
- * errno: EINVAL (no event).
+ * errno: EINVAL (no event, or, as long as its memory serves no other, one that was
+ * acknowledged before).
  */
 CMX_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event)
 {
-	if (!event)
+	if (!event || !cmx_event_of(event)->channel)
 		return cmx_error(EINVAL);
 	if (!event->id)
 		cmx_adopt_none(cmx_event_of(event));

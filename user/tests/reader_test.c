@@ -206,6 +206,28 @@ TEST_F(reader, group_is_left_before_joining_returns)
 	EXPECT_EQ(NULL, cmx_id_of(self->id)->groups);
 }
 
+/* Which takes no second reference from the id, and no event from a later reader. */
+TEST_F(reader, event_is_acknowledged_twice)
+{
+	struct rdma_cm_event *event, *next[2];
+	int i;
+
+	bring(self->id, RDMA_CM_EVENT_ADDR_CHANGE, NULL);
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	test_ok(rdma_ack_cm_event(event));
+	test_err(EINVAL, rdma_ack_cm_event(event));
+	for (i = 0; i < 2; i++) {
+		bring(self->id, RDMA_CM_EVENT_ADDR_CHANGE, NULL);
+		ASSERT_EQ(0, rdma_get_cm_event(self->channel, &next[i]));
+	}
+	EXPECT_NE(next[0], next[1]);
+	EXPECT_EQ(self->id, next[1]->id);
+	test_ok(rdma_ack_cm_event(next[0]));
+	test_ok(rdma_ack_cm_event(next[1]));
+	EXPECT_EQ(cmx_id_of(self->id), cmx_table_find(cmx_id_of(self->id)->cookie));
+	cmx_id_put(cmx_id_of(self->id));
+}
+
 static struct rdma_cm_event *read_group_event(struct rdma_event_channel *channel,
 					      struct rdma_cm_id *id, int type,
 					      uint64_t number)
