@@ -3,9 +3,14 @@
  * What iWARP has of its own: queue pairs that must be there, connections that exist
  * before anybody has answered, no groups.  Over siw only.
  */
+#include <signal.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "call.h"
+#include "pass_fd.h"
 #include "scene.h"
 #include "test.h"
 
@@ -156,6 +161,61 @@ TEST_F(iwarp, c12_disconnected_and_destroyed_while_connecting)
 	/* Accepted, and then it was all over. */
 	test_ok(event_take(self->server, EV_ESTABLISHED, ev.head.id));
 	test_ok(event_take(self->server, EV_DISCONNECTED, ev.head.id));
+}
+
+static __u32 ids_of_user(int fd)
+{
+	struct rdma_ucmx_info info;
+
+	return cmd_info(fd, &info) ? 0 : info.out_ids_of_user;
+}
+
+/* Connect, leave the channel in a socket, and keep the queue pair until killed. */
+static int leave_in_socket(const int *socks, int tell, __u16 port)
+{
+	int fd = channel_open();
+	__u32 id;
+
+	if (fd < 0 || client_connect(fd, ADDR1, port, &id) ||
+	    send_fd(socks[0], fd))
+		return 1;
+	close(fd);
+	close(socks[0]);
+	close(socks[1]);
+	if (write(tell, "", 1) == 1)
+		pause();
+	return 1;
+}
+
+/* The id ends when its request is answered: for that its owner waits, nobody else. */
+TEST_F(iwarp, c17_left_in_a_socket_is_waited_for_by_nobody)
+{
+	int socks[2], told[2];
+	struct event ev;
+	char byte;
+	pid_t child;
+	__u32 ids;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, socks));
+	ASSERT_EQ(0, pipe(told));
+	child = fork();
+	if (!child)
+		_exit(leave_in_socket(socks, told[1], self->port));
+	ASSERT_LT(0, child);
+	close(told[1]);
+	ASSERT_EQ(1, read(told[0], &byte, 1));
+	close(told[0]);
+	test_ok(event_expect(self->server, EV_CONNECT_REQUEST, &ev));
+	test_ok(event_ack(self->server, &ev));
+	ids = ids_of_user(self->server);
+	EXPECT_LE(3, ids);
+	close(socks[0]);
+	close(socks[1]);
+	EXPECT_EQ(ids, ids_of_user(self->server));
+	test_ok(cmd_destroy_id(self->server, ev.head.id));
+	EXPECT_TRUE(wait_until(ids_of_user(self->server) == ids - 2));
+	test_ok(kill(child, SIGKILL));
+	EXPECT_EQ(child, waitpid(child, NULL, 0));
 }
 
 /* One side says so, and both are told, whoever was first. */
