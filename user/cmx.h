@@ -101,6 +101,7 @@ struct cmx_endpoint {
  * @owners: counts how often it was found out who owns it
  * @version: counts changes of @channel and @moves
  * @waiting: threads that wait for @moved
+ * @waited: there was one at some time
  * @device: device that @id.verbs belongs to, or NULL
  * @qp_lock: protects @id.qp against being destroyed while it is modified
  * @qp_locked: @qp_lock was held at some time
@@ -130,6 +131,7 @@ struct cmx_id {
 	unsigned int owners;
 	unsigned int version;
 	unsigned int waiting;
+	bool waited;
 	struct cmx_device *device;
 
 	pthread_mutex_t qp_lock;
@@ -316,6 +318,8 @@ struct cmx_move {
 struct cmx_channel *cmx_walk_next(struct cmx_walk *walk);
 int cmx_walk_error(const struct cmx_walk *walk);
 int cmx_id_command(struct cmx_id *id, unsigned long request, void *argument);
+int cmx_id_last_command(struct cmx_id *id, unsigned long request,
+			void *argument);
 struct cmx_channel *cmx_move_begin(struct cmx_walk *walk, struct cmx_move *move);
 void cmx_move_end(struct cmx_walk *walk, struct cmx_move *move, bool done);
 void cmx_id_seen_on(struct cmx_id *id, struct cmx_channel *channel,

@@ -39,7 +39,7 @@ uint64_t cmx_deadline(const struct timespec *deadline)
 static int destroy(struct cmx_id *id, struct rdma_ucmx_destroy_id *command)
 {
 	command->id = atomic_load(&id->handle);
-	if (cmx_id_command(id, RDMA_UCMX_DESTROY_ID, command) &&
+	if (cmx_id_last_command(id, RDMA_UCMX_DESTROY_ID, command) &&
 	    errno != ENOENT && errno != EBADF)
 		return -1;
 	cmx_sync_leave(id);

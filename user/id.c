@@ -67,13 +67,21 @@ void cmx_id_get(struct cmx_id *id)
  * Whoever held it before gave its reference back, which orders all that was done
  * under it before this; helgrind knows that of locks only.
  */
-static void destroy_lock(pthread_mutex_t *lock, bool was_held)
+static void destroy_lock(pthread_mutex_t *lock)
 {
-	if (was_held) {
-		pthread_mutex_lock(lock);
-		pthread_mutex_unlock(lock);
-	}
+	pthread_mutex_lock(lock);
+	pthread_mutex_unlock(lock);
 	pthread_mutex_destroy(lock);
+}
+
+/* What was initialised, and not used, has nothing to destroy. */
+static void destroy_locks(struct cmx_id *id)
+{
+	if (atomic_load(&id->qp_locked))
+		destroy_lock(&id->qp_lock);
+	destroy_lock(&id->lock);
+	if (id->waited)
+		pthread_cond_destroy(&id->moved);
 }
 
 /**
@@ -84,18 +92,17 @@ static void destroy_lock(pthread_mutex_t *lock, bool was_held)
  */
 void cmx_id_put(struct cmx_id *id)
 {
-	int saved = errno;
+	int saved;
 
 	if (!cmx_table_put(id))
 		return;
-	destroy_lock(&id->qp_lock, atomic_load(&id->qp_locked));
-	destroy_lock(&id->lock, true);
+	saved = errno;
+	destroy_locks(id);
 	cmx_device_detach(id);
 	cmx_channel_put(id->channel);
 	cmx_groups_free(id->groups);
 	rdma_freeaddrinfo(id->addrinfo);
 	free(id->endpoint);
-	pthread_cond_destroy(&id->moved);
 	free(id->id.route.path_rec);
 	free(id);
 	errno = saved;

@@ -53,6 +53,7 @@ static void wait_for_change(struct cmx_id *id, unsigned int version)
 	int state;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	id->waited = true;
 	id->waiting++;
 	while (id->moves && id->version == version)
 		pthread_cond_wait(&id->moved, &id->lock);
@@ -140,6 +141,32 @@ static bool try_command(const struct cmx_walk *walk,
 }
 
 /**
+ * cmx_id_last_command - send a command to the channel that owns an id
+ * @id: the id; the caller has a reference
+ * @request: RDMA_UCMX_*
+ * @argument: its struct, complete
+ *
+ * As cmx_id_command().
+ */
+int cmx_id_last_command(struct cmx_id *id, unsigned long request,
+			void *argument)
+{
+	struct cmx_walk walk = { .id = id };
+	struct cmx_channel *channel;
+	bool over = false;
+	int ret = -1;
+
+	while (!over) {
+		channel = cmx_walk_next(&walk);
+		if (!channel)
+			return cmx_walk_error(&walk);
+		over = try_command(&walk, channel, request, argument, &ret);
+		cmx_channel_unuse(channel);
+	}
+	return ret;
+}
+
+/**
  * cmx_id_command - send a command to the channel that owns an id
  * @id: the id; the caller has a reference, or the user's pointer
  * @request: RDMA_UCMX_*
@@ -150,21 +177,10 @@ static bool try_command(const struct cmx_walk *walk,
  */
 int cmx_id_command(struct cmx_id *id, unsigned long request, void *argument)
 {
-	struct cmx_walk walk = { .id = id };
-	struct cmx_channel *channel;
-	bool over = false;
-	int ret = -1;
+	int ret;
 
 	cmx_id_get(id);
-	while (!over) {
-		channel = cmx_walk_next(&walk);
-		if (!channel) {
-			ret = cmx_walk_error(&walk);
-			break;
-		}
-		over = try_command(&walk, channel, request, argument, &ret);
-		cmx_channel_unuse(channel);
-	}
+	ret = cmx_id_last_command(id, request, argument);
 	cmx_id_put(id);
 	return ret;
 }
