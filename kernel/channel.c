@@ -181,6 +181,7 @@ struct ucmx_channel *ucmx_channel_create(void)
 	init_waitqueue_head(&channel->wait);
 	init_waitqueue_head(&channel->turn);
 	mutex_init(&channel->read_mutex);
+	atomic_set(&channel->n_closes, 0);
 	atomic_set(&channel->n_ids, 0);
 	refcount_set(&channel->ref, 1);
 	return channel;
@@ -245,12 +246,15 @@ void ucmx_channel_get(struct ucmx_channel *channel)
  */
 void ucmx_channel_put(struct ucmx_channel *channel)
 {
-	if (refcount_dec_and_test(&channel->ref)) {
-		mutex_destroy(&channel->read_mutex);
-		ucmx_user_put(channel->user);
-		put_pid(channel->closer);
-		kfree_rcu(channel, rcu);
-	}
+	int i;
+
+	if (!refcount_dec_and_test(&channel->ref))
+		return;
+	mutex_destroy(&channel->read_mutex);
+	ucmx_user_put(channel->user);
+	for (i = 0; i < UCMX_CLOSERS; i++)
+		put_pid(channel->closers[i]);
+	kfree_rcu(channel, rcu);
 }
 
 /**

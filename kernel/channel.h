@@ -26,6 +26,9 @@ struct ucmx_group;
 struct ucmx_id;
 struct ucmx_user;
 
+/* How many may close descriptors of a channel at once and know of it; a power of 2. */
+#define UCMX_CLOSERS	8
+
 /**
  * struct ucmx_channel - an event channel, behind one open file
  * @lock: decides everything about the events of the ids that the channel owns
@@ -45,7 +48,9 @@ struct ucmx_user;
  * @shut_down: readers are turned away (@lock)
  * @read_mutex: held over taking an event and copying it out, so that an event
  *	        that is put back is still the first; outside of @lock
- * @closer: the process that closed a descriptor of it last; only compared
+ * @closers: the processes that closed a descriptor of it last, some of which may do so
+ *	     right now; only compared
+ * @n_closes: how often one was closed
  * @user: who opened it, and is charged for its ids
  * @n_ids: ids owned, unread children included, and room promised to migrations
  *	   that are on their way here
@@ -67,7 +72,8 @@ struct ucmx_channel {
 	bool closed;
 	bool shut_down;
 	struct mutex read_mutex;
-	struct pid *closer;
+	struct pid *closers[UCMX_CLOSERS];
+	atomic_t n_closes;
 	struct ucmx_user *user;
 	atomic_t n_ids;
 	refcount_t ref;

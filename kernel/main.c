@@ -41,13 +41,30 @@ static int ucmx_open(struct inode *inode, struct file *file)
 	return stream_open(inode, file);
 }
 
-/* A process closes a descriptor, maybe the last one. */
+/*
+ * A process closes a descriptor, maybe the last one.  Others may do so meanwhile,
+ * as when all that share a channel are killed, and drop their references before it.
+ */
 static int ucmx_flush(struct file *file, fl_owner_t owner)
 {
 	struct ucmx_channel *channel = file->private_data;
+	unsigned int i = atomic_inc_return(&channel->n_closes);
 
-	put_pid(xchg(&channel->closer, get_pid(task_tgid(current))));
+	put_pid(xchg(&channel->closers[i % UCMX_CLOSERS],
+		     get_pid(task_tgid(current))));
 	return 0;
+}
+
+static bool ucmx_has_closed(struct ucmx_channel *channel,
+			    const struct pid *process)
+{
+	int i;
+
+	for (i = 0; i < UCMX_CLOSERS; i++) {
+		if (READ_ONCE(channel->closers[i]) == process)
+			return true;
+	}
+	return false;
 }
 
 /*
@@ -59,7 +76,7 @@ static int ucmx_release(struct inode *inode, struct file *file)
 	struct ucmx_channel *channel = file->private_data;
 
 	ucmx_channel_close(channel,
-			   READ_ONCE(channel->closer) == task_tgid(current));
+			   ucmx_has_closed(channel, task_tgid(current)));
 	return 0;
 }
 

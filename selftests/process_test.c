@@ -2,16 +2,19 @@
 /*
  * Channels used by several processes (C16): after fork and exec, in another
  * network namespace, after the death of a reader (C5); and waits that another
- * thread or process goes on with (C17).
+ * thread or process goes on with, and what is closed by many at once (C17).
  */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "call.h"
+#include "pass_fd.h"
 #include "scene.h"
 #include "test.h"
 
@@ -236,6 +239,68 @@ TEST_F(process, c16_channels_after_exec)
 	EXPECT_TRUE(id_is_on(self->target, self->id));
 	EXPECT_FALSE(readable(self->source));
 	EXPECT_EQ(1, channel_ids(self->source));
+}
+
+/* More than end at a time, so that those that are last take a while. */
+#define BOUND	256
+
+/* A channel with many bound ids, and the port of the last one. */
+static int channel_bound(__u16 *port)
+{
+	struct rdma_ucmx_addr any_port = addr(ADDR1, 0);
+	struct rdma_ucmx_query query;
+	int i, fd = channel_open();
+	__u32 id;
+
+	for (i = 0; i < BOUND && fd >= 0; i++) {
+		if (cmd_create_id(fd, PS_TCP, 0, &id) ||
+		    cmd_bind_addr(fd, id, &any_port))
+			return -1;
+	}
+	if (fd < 0 || cmd_query(fd, id, &query))
+		return -1;
+	*port = addr_port(&query.out_route.src_addr);
+	return fd;
+}
+
+/* Whether nobody has the port. */
+static int port_is_free(int fd, __u16 port)
+{
+	struct rdma_ucmx_addr address = addr(ADDR1, port);
+	__u32 id;
+
+	return cmd_create_id(fd, PS_TCP, 0, &id) ||
+	       cmd_bind_addr(fd, id, &address) || cmd_destroy_id(fd, id);
+}
+
+/*
+ * Two close a channel at once: the one does not get to drop its reference, here the
+ * one in a socket, before the other has closed and is gone.  Its ports are free even
+ * so when the last reference has gone.
+ */
+TEST_F(process, c17_ports_are_free_whoever_of_many_is_last)
+{
+	int round, fd, socks[2], status;
+	__u16 port;
+	pid_t other;
+
+	for (round = 0; round < 8; round++) {
+		fd = channel_bound(&port);
+		ASSERT_LE(0, fd);
+		test_ok(socketpair(AF_UNIX, SOCK_STREAM, 0, socks));
+		other = fork();
+		if (!other)
+			for (;;)
+				pause();
+		ASSERT_LT(0, other);
+		test_ok(send_fd(socks[0], fd));
+		close(fd);
+		ASSERT_EQ(0, kill(other, SIGKILL));
+		ASSERT_EQ(other, waitpid(other, &status, 0));
+		close(socks[0]);
+		close(socks[1]);
+		test_ok(port_is_free(self->source, port));
+	}
 }
 
 /*
