@@ -32,13 +32,17 @@ static void expect_ack(struct fake_world *w, struct ucmx_id *id, u64 seq,
 			ucmx_channel_ack(w->source, id->handle, seq));
 }
 
-/* Each once, first one here, then one there. */
+/* Each once, first one here, then one there; and the last ones first. */
 static void c05_many_in_any_order(struct kunit *test)
 {
 	struct fake_world *w = test->priv;
 	struct ucmx_id *id = with_outstanding(w, MANY);
+	struct ucmx_id *other = with_outstanding(w, MANY);
 	int i;
 
+	for (i = MANY; i > 0; i--)
+		expect_ack(w, other, i, 0);
+	KUNIT_EXPECT_EQ(test, 0u, fake_info(other).outstanding);
 	for (i = 0; i < MANY; i++) {
 		expect_ack(w, id, 1 + i * 77 % MANY, 0);
 		expect_ack(w, id, 1 + i * 77 % MANY, -EINVAL);
