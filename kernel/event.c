@@ -391,7 +391,7 @@ void ucmx_event_announce(struct ucmx_event *event, struct ucmx_cm *cm,
 
 /**
  * ucmx_event_written - write the record of an event that a command raises
- * @event: room for UCMX_RECORD_MAX bytes, zeroed
+ * @event: room for a record's head and a u64, zeroed
  * @cm: the id
  * @type: type of the event
  * @status: its status
