@@ -201,7 +201,6 @@ void ucmx_channel_close(struct ucmx_channel *channel, bool wait)
 	LIST_HEAD(events);
 	LIST_HEAD(todo);
 	struct ucmx_id *id;
-	u32 left;
 	bool more;
 
 	spin_lock(&channel->lock);
@@ -212,9 +211,8 @@ void ucmx_channel_close(struct ucmx_channel *channel, bool wait)
 		list_move_tail(&id->of_channel, &channel->ids);
 		refcount_inc(&id->ref);
 		ucmx_id_die(id, channel, &events);
-		left = id->n_outstanding;
 		do {
-			more = ucmx_id_settle_some(id, channel, &left);
+			more = ucmx_id_settle_some(id, channel, id->turn);
 			/* A listener may have had a thousand children. */
 			spin_unlock(&channel->lock);
 			ucmx_events_free(&events);

@@ -115,6 +115,7 @@ enum ucmx_room {
  * @child: with a connection request, the child until it is read
  * @group: of a multicast event, the group; it is there while the event is
  * @taken: when it was read (CLOCK_MONOTONIC)
+ * @turn: of all that were taken of its id, which it was (lock of the id's channel)
  * @reader: who read it
  * @payer: if a command caused it, which user's it is
  * @room: what kind of room it is
@@ -137,6 +138,7 @@ struct ucmx_event {
 	struct ucmx_id *child;
 	struct ucmx_group *group;
 	ktime_t taken;
+	u64 turn;
 	struct pid *reader;
 	struct ucmx_user *payer;
 	u8 room;
@@ -235,6 +237,6 @@ void ucmx_event_index(struct ucmx_event *event);
 void ucmx_event_unindex(struct ucmx_event *event);
 struct ucmx_event *ucmx_event_find_outstanding(struct ucmx_id *id, u64 seq);
 bool ucmx_id_settle_some(struct ucmx_id *id, struct ucmx_channel *channel,
-			 u32 *left);
+			 u64 last);
 
 #endif /* UCMX_CHANNEL_H */

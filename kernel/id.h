@@ -69,6 +69,7 @@ struct ucmx_migration {
  * @handle: what user space calls it
  * @cookie: user space's own name for it (owner's lock)
  * @seq: number of the latest event (owner's lock)
+ * @turn: of the event that was taken last (owner's lock)
  * @room: room for events to come (owner's lock)
  * @groups: multicast groups (owner's lock)
  * @pending: pending events, oldest first (owner's lock)
@@ -110,6 +111,7 @@ struct ucmx_id {
 	u32 handle;
 	u64 cookie;
 	u64 seq;
+	u64 turn;
 	struct list_head room;
 	struct list_head groups;
 	struct list_head pending;

@@ -12,8 +12,13 @@
 #include "channel.h"
 #include "id.h"
 
-/* How many outstanding events are looked through, or settled, at a time. */
+/*
+ * How many outstanding events are looked through, or settled, at a time.  A build that
+ * tries all interleavings says 1: with more, its few events would never be too many.
+ */
+#ifndef UCMX_FEW
 #define UCMX_FEW	64
+#endif
 
 static bool ucmx_event_before(struct rb_node *a, const struct rb_node *b)
 {
@@ -83,22 +88,24 @@ struct ucmx_event *ucmx_event_find_outstanding(struct ucmx_id *id, u64 seq)
  * ucmx_id_settle_some - acknowledge what is outstanding of an id, oldest first
  * @id: the id
  * @channel: its owner; the lock is held, and a reference to the id
- * @left: how many at most; those that were acknowledged are taken off
+ * @last: turn of the last one; what was taken later stays outstanding
+ *
+ * Of those only the very last can be in the middle of being copied, and stay.
  *
  * Return: whether there may be more, for after the lock has been given back.
  */
 bool ucmx_id_settle_some(struct ucmx_id *id, struct ucmx_channel *channel,
-			 u32 *left)
+			 u64 last)
 {
 	struct ucmx_event *event, *next;
 	int n = 0;
 
 	list_for_each_entry_safe(event, next, &id->outstanding, of_id) {
-		if (n == UCMX_FEW || !*left)
-			return *left;
+		if (event->turn > last)
+			break;
+		if (n++ == UCMX_FEW)
+			return true;
 		ucmx_event_settle(channel, event);
-		(*left)--;
-		n++;
 	}
 	return false;
 }

@@ -50,6 +50,7 @@ static void ucmx_event_take(struct ucmx_channel *channel,
 	id->n_outstanding++;
 	channel->n_outstanding++;
 	event->taken = ktime_get();
+	event->turn = ++id->turn;
 	event->reader = get_pid(task_tgid(current));
 	event->copying = true;
 	if (event->child) {
@@ -414,27 +415,27 @@ static bool ucmx_id_takes_acks(struct ucmx_id *id, struct ucmx_channel *owner,
 }
 
 /*
- * Those that are outstanding now; should others acknowledge some of them meanwhile,
- * then maybe as many of those that come.
+ * Those that are outstanding when the id is found, neither less nor more: they keep
+ * it where it is, so it does not matter if a migration is given up after that, and
+ * what is taken later is its reader's, here or elsewhere.
  */
 static int ucmx_channel_ack_all(struct ucmx_channel *channel, u32 handle)
 {
 	struct ucmx_id *id = ucmx_id_get(handle);
 	struct ucmx_channel *owner;
 	int err = -ENOENT;
-	u32 left = 0;
+	u64 last = 0;
 	bool more;
 
 	if (!id)
 		return err;
 	do {
 		owner = ucmx_id_lock(id);
-		more = ucmx_id_takes_acks(id, owner, channel);
-		if (more) {
-			left = err ? id->n_outstanding : left;
+		if (err && ucmx_id_takes_acks(id, owner, channel)) {
+			last = id->turn;
 			err = 0;
-			more = ucmx_id_settle_some(id, owner, &left);
 		}
+		more = !err && ucmx_id_settle_some(id, owner, last);
 		spin_unlock(&owner->lock);
 		cond_resched();
 	} while (more);

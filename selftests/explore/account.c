@@ -63,6 +63,8 @@ void account_begin(const struct op *op)
 	ME->moves = part_of(op)->moves;
 	ME->late = part_of(op)->dying;
 	ME->too_late = false;
+	ME->takes_effect = false;
+	ME->due = 0;
 	if (op->kind == OP_MIGRATE)
 		begin_migration(op);
 	if (op->kind == OP_MIGRATE || op->kind == OP_DESTROY ||
@@ -207,6 +209,26 @@ static void end_destroy(const struct op *op, long ret)
 	      actor_name(W.running), ret);
 }
 
+/*
+ * It says what was true when it settled the first portion; the id may have moved on
+ * or come to its end since.  What was outstanding then is not any more.
+ */
+static void end_ack_all(const struct op *op, long ret)
+{
+	const struct part *part = part_of(op);
+	bool migrating = part->alive && part->id->migration;
+
+	CHECK(migrating ? "C13" : "C01", ME->takes_effect || ret == -ENOENT,
+	      "%s returns %ld for an id that %s", actor_name(W.running), ret,
+	      ME->too_late ? "has come to its end" : "is not on the channel");
+	CHECK("C05", !ME->takes_effect || !ret,
+	      "%s returns %ld, but has acknowledged", actor_name(W.running), ret);
+	CHECK("C05", !ME->due || !part->alive,
+	      "%s returns 0 and leaves event %d outstanding",
+	      actor_name(W.running), __builtin_ctz(ME->due | 1u << 31));
+	ME->due = 0;
+}
+
 static void end_read(const struct op *op, long ret)
 {
 	const struct desk *desk = &W.desks[op->channel];
@@ -294,9 +316,7 @@ void account_end(long ret)
 		end_destroy(op, ret);
 		break;
 	case OP_ACK_ALL:
-		CHECK("C01", !ME->too_late || ret == -ENOENT,
-		      "%s returns %ld for an id that has come to its end",
-		      actor_name(W.running), ret);
+		end_ack_all(op, ret);
 		break;
 	case OP_READ:
 		end_read(op, ret);

@@ -155,8 +155,10 @@ static void check_settled(int k, int c)
 	case OP_ACK:
 	case OP_ACK_ALL:
 	case OP_ACK_EVENT:
+		/* What took effect goes on, also if a migration fails then. */
 		CHECK(id->migration ? "C13" : "C01",
 		      call->channel == c ||
+		      (ME->takes_effect && call->id == k) ||
 		      (id->migration && id->migration->target == mine),
 		      "%s succeeds, but the id is on channel %d",
 		      actor_name(W.running), c);
@@ -221,40 +223,6 @@ static void check_dying(int k)
 	      "%c has come to its end and can still be found", 'A' + k);
 }
 
-/* All that is outstanding is acknowledged now, also what is being copied. */
-static void share_all(int k)
-{
-	struct ucmx_event *event;
-	int i;
-
-	for (i = 1; i < MAX_TAGS; i++) {
-		if (W.tags[i].id == k && W.tags[i].state & TAG_DELIVERED)
-			W.tags[i].state |= TAG_ACKING | TAG_SHARED;
-	}
-	list_for_each_entry(event, &W.parts[k].id->outstanding, of_id)
-		W.tags[event->head.status].state |= TAG_ACKING | TAG_SHARED;
-}
-
-/* An acknowledgement that may be made has been made. */
-static void check_acknowledged(int k, int c)
-{
-	const struct ucmx_id *id = W.parts[k].id;
-	const struct op *call = ME->call;
-	struct ucmx_event *event;
-
-	if (call->channel != c && !(id->migration && id->migration->target ==
-				    W.desks[call->channel].channel))
-		return;
-	list_for_each_entry(event, &id->outstanding, of_id) {
-		if (event->copying || (i_do(OP_ACK_EVENT) &&
-				       event->head.status != call->tag))
-			continue;
-		violated(call->channel == c ? "C05" : "C13",
-			 "%s leaves event %d outstanding",
-			 actor_name(W.running), event->head.status);
-	}
-}
-
 /* There is one migration at a time. */
 static void check_migration(int k)
 {
@@ -315,7 +283,8 @@ static void check_id(int k, int c)
 
 	CHECK("C04", id->seq >= part->raised_seq,
 	      "%c's events are numbered anew", 'A' + k);
-	if (ME->call && ME->call->id == k && part->unpublished)
+	if (ME->call && ME->call->id == k && part->unpublished &&
+	    !ME->takes_effect)
 		ME->too_late = true;
 	part->unpublished = id->unpublished;
 	check_pending(k);
@@ -331,10 +300,7 @@ static void check_id(int k, int c)
 	if (outstanding < part->outstanding)
 		check_settled(k, c);
 	part->outstanding = outstanding;
-	if (i_do(OP_ACK_ALL) && ME->call->id == k)
-		share_all(k);
-	if ((i_do(OP_ACK_ALL) || i_do(OP_ACK_EVENT)) && ME->call->id == k)
-		check_acknowledged(k, c);
+	acks_check(k, c);
 	if (ME->call && ME->call->id == k) {
 		ME->was_unheld = ME->unheld;
 		ME->unheld = lists_unheld(ME, k);

@@ -261,6 +261,8 @@ static void call_over(void)
 	me->stale = false;
 	me->late = false;
 	me->too_late = false;
+	me->takes_effect = false;
+	me->due = 0;
 	me->overlapped = false;
 	me->moved = false;
 	me->froze = false;

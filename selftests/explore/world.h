@@ -6,7 +6,7 @@
  *
  * Files: search.c tries the schedules, sched.c runs actors, lock.c, wait.c,
  * primitives.c and memory.c stand in for the kernel, calls.c, listing.c and ids.c
- * have what actors do; account.c, events.c, lists.c, counts.c and rest.c check it,
+ * have what actors do; account.c, events.c, lists.c, acks.c, counts.c and rest.c check it,
  * outcome.c says what came out.
  */
 #ifndef EXPLORE_WORLD_H
@@ -85,6 +85,8 @@ enum wants {
  * @stale: which had been acknowledged before
  * @late: the id was dying before the call began
  * @too_late: when it was locked it had come to its end
+ * @takes_effect: the call for all that is outstanding has settled its first portion
+ * @due: tags of what was outstanding then and still is, as bits
  * @overlapped: another migration of the id was under way at the same time
  * @moved: its migration was committed
  * @unheld: what it waits for was outstanding when it last looked
@@ -129,6 +131,7 @@ struct actor {
 	bool stale;
 	bool late;
 	bool too_late;
+	bool takes_effect;
 	bool overlapped;
 	bool moved;
 	bool unheld;
@@ -137,6 +140,7 @@ struct actor {
 	bool failed_copy;
 	bool no_memory;
 	u8 moves;
+	u32 due;
 	u32 copied;
 	u64 told;
 	u8 n_read;
@@ -375,6 +379,9 @@ void account_at_rest(void);
 /* lists.c: the core's lists, whenever a channel is unlocked. */
 void lists_check(const spinlock_t *lock);
 int lists_unheld(const struct actor *actor, int k);
+
+/* acks.c: what acknowledgements have done by then. */
+void acks_check(int k, int c);
 
 /* counts.c: how many ids are charged to whom, and what ids count. */
 void counts_at_rest(void);

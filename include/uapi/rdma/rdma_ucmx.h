@@ -766,7 +766,8 @@ struct rdma_ucmx_set_option {
  * struct rdma_ucmx_ack - an event to acknowledge
  * @id: handle of the id whose event it is
  * @reserved: zero
- * @seq: number of the event; 0 stands for all of the id
+ * @seq: number of the event; 0 stands for all of the id that are unacknowledged when
+ *	 the id is found, and for none that is read later
  */
 struct rdma_ucmx_ack {
 	__u32 id;

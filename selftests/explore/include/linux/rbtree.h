@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Trees, as lists: no scenario has as many events as it takes for the core to plant
- * one, and which node is where nobody but the tree may ask.
+ * Trees, as lists: no scenario has many events, and which node is where nobody but
+ * the tree may ask.
  */
 #ifndef EXPLORE_RBTREE_H
 #define EXPLORE_RBTREE_H
