@@ -243,6 +243,24 @@ TEST_F(fault, c03_create_without_memory)
 	test_ok(cmd_destroy_id(self->client, id));
 }
 
+/* Nor is there for what this kernel then refuses. */
+TEST_F(fault, c03_refused_without_memory)
+{
+	struct rdma_ucmx_addr local = addr(ADDR1, 0);
+	__u32 id;
+
+	test_ok(cmd_create_id(self->client, PS_TCP, 0, &id));
+	test_ok(cmd_bind_addr(self->client, id, &local));
+	test_ok(fault_slab_arm(FAULT_HERE, 0, FAULT_FROM_NOW_ON));
+	EXPECT_EQ(-1, cmd_resolve_ib_service(self->client, id, RDMA_UCMX_SERVICE_ID,
+					     1, ""));
+	EXPECT_EQ(ENOMEM, errno);
+	test_ok(fault_slab_disarm());
+	test_err(EOPNOTSUPP, cmd_resolve_ib_service(self->client, id,
+						    RDMA_UCMX_SERVICE_ID, 1, ""));
+	test_ok(cmd_destroy_id(self->client, id));
+}
+
 static const char *const commands[] = { FAULT_COMMANDS_ALONE };
 
 /* What allocates in the calling task. */

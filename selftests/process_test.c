@@ -340,27 +340,29 @@ TEST_F(process, c16_ids_are_of_their_creators_network_namespace)
 	test_err(EADDRNOTAVAIL, cmd_bind_addr(self->source, elsewhere, &address));
 }
 
-/* A day ahead of the machine's. */
-static int enter_time_namespace(void)
+/* Children are in one whose clock is ahead of the machine's; this process is not. */
+static int new_time_namespace(int seconds_ahead)
 {
-	if (unshare(CLONE_NEWTIME))
-		return -1;
-	return write_file("/proc/self/timens_offsets", "monotonic 86400 0\n");
+	char offset[48];
+
+	snprintf(offset, sizeof(offset), "monotonic %d 0\n", seconds_ahead);
+	return unshare(CLONE_NEWTIME) ?:
+	       write_file("/proc/self/timens_offsets", offset);
 }
 
-/* By its clock @from is a day ago. */
+/* @from: when the event had not been read yet, by the clock here */
 static int deadlines_by_own_clock(int source, int target, __u32 id, __u64 from)
 {
 	__u64 deadline = now_ns() + 100000000ULL;
 	struct rdma_ucmx_id_info info;
 
-	if (deadline < from + 86400000000000ULL || id_info(source, id, &info) ||
-	    info.oldest_time < from + 86400000000000ULL || info.oldest_time > now_ns())
+	if (now_ns() < from || id_info(source, id, &info) ||
+	    info.oldest_time < from || info.oldest_time > now_ns())
 		return 1;
-	/* The alarm ends waits that would last for a day. */
+	/* The alarm ends waits that would last for longer. */
 	alarm(PATIENCE_MS / 1000);
 	if (cmd_migrate_id_opt(source, id, target, 0, deadline, 0) != -1 ||
-	    errno != ETIMEDOUT)
+	    errno != ETIMEDOUT || now_ns() < deadline)
 		return 1;
 	return cmd_destroy_id_opt(source, id, 0, deadline, 0) != -1 ||
 	       errno != ETIMEDOUT;
@@ -369,13 +371,27 @@ static int deadlines_by_own_clock(int source, int target, __u32 id, __u64 from)
 /* The clock is that of the caller's time namespace. */
 TEST_F(process, c08_deadline_in_another_time_namespace)
 {
+	const int day = 86400;
 	__u64 from = now_ns();
 	struct event ev;
 
 	test_ok(event_read(self->source, &ev));
-	/* Children are in it; this process is not. */
-	test_ok(enter_time_namespace());
-	IN_CHILD(deadlines_by_own_clock(self->source, self->target, self->id, from));
+	test_ok(new_time_namespace(day));
+	IN_CHILD(deadlines_by_own_clock(self->source, self->target, self->id,
+					from + day * 1000000000ULL));
+	ASSERT_TRUE(id_has_state(self->source, self->id, RDMA_UCMX_ID_DYING));
+	test_ok(cmd_ack(self->source, self->id, 1));
+}
+
+TEST_F(process, c08_deadline_where_it_is_earlier)
+{
+	__u64 from = now_ns();
+	struct event ev;
+
+	test_ok(event_read(self->source, &ev));
+	test_ok(new_time_namespace(-1));
+	IN_CHILD(deadlines_by_own_clock(self->source, self->target, self->id,
+					from - 1000000000ULL));
 	ASSERT_TRUE(id_has_state(self->source, self->id, RDMA_UCMX_ID_DYING));
 	test_ok(cmd_ack(self->source, self->id, 1));
 }
