@@ -401,6 +401,9 @@ TEST_F(limit, c19_events_of_a_user)
 
 	ASSERT_LE(0, one);
 	ASSERT_LE(0, another);
+	/* What was here before may still be coming to its end. */
+	ASSERT_TRUE(wait_until(!events_of_user(one) &&
+			       !events_of_user(self->target)));
 	test_ok(set_limit(PARAMETERS "max_events_per_user", 3));
 	test_ok(cmd_info(one, &info));
 	EXPECT_EQ(3, info.out_max_events_per_user);
