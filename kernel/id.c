@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Ids: the table of handles, from reserving one to giving it back, and who
- * uses an id.  What happens in between is in life.c.
+ * Ids: from being initialised to being freed, and who uses an id.  What happens
+ * in between is in life.c, how they are found by their handles in handle.c.
  *
  * A handle is reserved when an id is initialised and published, by a flag, when
- * everybody may use it, by a create or when a request has been read.  Handles are given
- * out in a circle, so that a late acknowledgement does not meet another id.
- * Looking one up takes no lock.
+ * everybody may use it, by a create or when a request has been read.
  *
  * The end has three parts, which come in different orders:
  *
@@ -28,16 +26,14 @@
  * For the locks see channel.c.
  */
 #include <linux/slab.h>
-#include <linux/xarray.h>
 
 #include "channel.h"
 #include "group.h"
+#include "handle.h"
 #include "id.h"
 #include "limit.h"
 #include "trace.h"
 
-static DEFINE_XARRAY_FLAGS(ucmx_handles, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-static u32 ucmx_next_handle;
 static atomic_t ucmx_n_ids = ATOMIC_INIT(0);
 static struct workqueue_struct *ucmx_wq;
 
@@ -60,7 +56,7 @@ void ucmx_id_core_exit(void)
 {
 	destroy_workqueue(ucmx_wq);
 	rcu_barrier();
-	WARN_ON(!xa_empty(&ucmx_handles));
+	WARN_ON(!ucmx_handles_empty());
 }
 
 /**
@@ -167,12 +163,9 @@ int ucmx_id_init(struct ucmx_id *id, const struct ucmx_id_ops *ops, gfp_t gfp)
 		err = -ENOSPC;
 		goto uncount;
 	}
-	err = xa_alloc_cyclic(&ucmx_handles, &id->handle, id,
-			      XA_LIMIT(1, INT_MAX), &ucmx_next_handle, gfp);
-	if (err < 0) {
-		err = err == -EBUSY ? -ENOSPC : err;
+	err = ucmx_handle_reserve(id, gfp);
+	if (err)
 		goto uncount;
-	}
 	id->ops = ops;
 	INIT_LIST_HEAD(&id->of_channel);
 	INIT_LIST_HEAD(&id->room);
@@ -216,7 +209,7 @@ static void ucmx_id_free(struct ucmx_id *id)
  */
 void ucmx_id_abort(struct ucmx_id *id)
 {
-	xa_erase(&ucmx_handles, id->handle);
+	ucmx_handle_free(id->handle);
 	atomic_dec(&ucmx_n_ids);
 	ucmx_id_free(id);
 }
@@ -232,7 +225,7 @@ static void ucmx_id_join(struct ucmx_id *id, struct ucmx_channel *channel)
 /* From now on who looks the handle up finds the id, and all of it. */
 static void ucmx_id_name(struct ucmx_id *id)
 {
-	/* Pairs with ucmx_id_is_published(). */
+	/* Pairs with ucmx_id_is_published() of handle.c. */
 	smp_store_release(&id->published, true);
 }
 
@@ -262,7 +255,7 @@ static void ucmx_id_unpublish(struct ucmx_id *id)
 	lockdep_assert_held(&channel->lock);
 	id->unpublished = true;
 	trace_ucmx_id_end(channel, id);
-	xa_erase(&ucmx_handles, id->handle);
+	ucmx_handle_free(id->handle);
 	atomic_dec(&ucmx_n_ids);
 	list_del_init(&id->of_channel);
 	ucmx_channel_uncharge(channel);
@@ -371,65 +364,7 @@ void ucmx_id_orphan(struct ucmx_id *child, struct ucmx_channel *channel,
 	ucmx_id_die(child, channel, events);
 }
 
-/* Finding and using. */
-
-static bool ucmx_id_is_published(const struct ucmx_id *id)
-{
-	/* Pairs with ucmx_id_name(). */
-	return smp_load_acquire(&id->published);
-}
-
-/**
- * ucmx_id_peek - look up a handle
- * @handle: the handle
- *
- * Return: the id or NULL.  Only RCU keeps its memory.
- */
-struct ucmx_id *ucmx_id_peek(u32 handle)
-{
-	struct ucmx_id *id = xa_load(&ucmx_handles, handle);
-
-	return id && ucmx_id_is_published(id) ? id : NULL;
-}
-
-/**
- * ucmx_id_get - look up a handle
- * @handle: the handle
- *
- * Return: the id with a reference, whoever owns it, or NULL.
- */
-struct ucmx_id *ucmx_id_get(u32 handle)
-{
-	struct ucmx_id *id;
-
-	rcu_read_lock();
-	id = ucmx_id_peek(handle);
-	if (id && !refcount_inc_not_zero(&id->ref))
-		id = NULL;
-	rcu_read_unlock();
-	return id;
-}
-
-/**
- * ucmx_id_get_next - look for the next handle
- * @first: the lowest one that will do
- *
- * Return: the published id with the lowest such handle and a reference, or
- * NULL.
- */
-struct ucmx_id *ucmx_id_get_next(u32 first)
-{
-	unsigned long index = first;
-	struct ucmx_id *id;
-
-	rcu_read_lock();
-	xa_for_each_start(&ucmx_handles, index, id, first) {
-		if (ucmx_id_is_published(id) && refcount_inc_not_zero(&id->ref))
-			break;
-	}
-	rcu_read_unlock();
-	return id;
-}
+/* Using. */
 
 /**
  * ucmx_id_put - drop a reference

@@ -12,6 +12,7 @@
 
 #include "call.h"
 #include "every.h"
+#include "guess.h"
 #include "racer.h"
 #include "scene.h"
 #include "test.h"
@@ -150,31 +151,31 @@ TEST_F(sequence, seq01_any_two_commands_on_one_id)
 	test_ok(racer_stop(&racer));
 }
 
-/* Handles that will be given out: those that follow one that was. */
-#define GUESSES 8
-
 /* The child has a handle already, and nobody who guesses it gets anywhere. */
 TEST_F(sequence, seq03_guessed_child_of_an_unread_request)
 {
-	__u32 listener, client;
+	__u32 listener, client, unread;
+	struct guess guess;
 	struct event ev;
 	__u16 port;
 
 	test_ok(listener_open(self->source, ADDR1, 4, &listener, &port));
+	test_ok(guess_next(self->source, &guess));
 	test_ok(client_connect(self->client, ADDR1, port, &client));
 	ASSERT_TRUE(wait_until(id_has_pending(self->source, listener, 1)));
 	/* On the listener's channel, the client's, and one of nobody. */
-	for (unsigned int i = 1; i < GUESSES; i++) {
-		if (client == listener + i)
+	for (unsigned int i = 0; i < guess.n; i++) {
+		unread = guess.handle[i];
+		if (unread == client)
 			continue;
 		for (unsigned int j = 0; j < num_every; j++) {
-			test_err(ENOENT, every_command[j].run(self->source, listener + i));
-			test_err(ENOENT, every_command[j].run(self->client, listener + i));
-			test_err(ENOENT, every_command[j].run(self->target, listener + i));
+			test_err(ENOENT, every_command[j].run(self->source, unread));
+			test_err(ENOENT, every_command[j].run(self->client, unread));
+			test_err(ENOENT, every_command[j].run(self->target, unread));
 		}
 	}
 	test_ok(event_expect(self->source, EV_CONNECT_REQUEST, &ev));
-	EXPECT_GT(listener + GUESSES, ev.head.id);
+	EXPECT_TRUE(guess_has(&guess, ev.head.id));
 	test_ok(event_ack(self->source, &ev));
 	test_ok(child_accept(self->source, &ev, 0));
 	test_ok(event_take(self->client, EV_ANSWER, client));
@@ -236,7 +237,7 @@ static void *guesser_main(void *arg)
 	while (!guesser->stop) {
 		command = next_command(guesser);
 		for (unsigned int i = 0; i < GUESSES; i++)
-			command->run(guesser->fd, guesser->next + i);
+			command->run(guesser->fd, guesser->next + i * GUESS_TABLES);
 	}
 	return NULL;
 }
@@ -252,7 +253,7 @@ static int create_some(int fd, struct guesser *guesser)
 		if (cmd_create_id(fd, PS_TCP, 0, &ids[i]))
 			return -1;
 	}
-	guesser->next = ids[GUESSES - 1] + 1;
+	guesser->next = ids[GUESSES - 1] + GUESS_TABLES;
 	for (i = 0; i < GUESSES; i++) {
 		if (!cmd_destroy_id(fd, ids[i]))
 			continue;
@@ -273,9 +274,10 @@ TEST_F(sequence, seq04_commands_on_ids_whose_create_has_not_returned)
 	int ret;
 	__u32 id;
 
-	test_ok(cmd_create_id(self->source, PS_TCP, 0, &id));
-	guesser.next = id + 1;
 	ASSERT_EQ(0, pthread_create(&guesser.thread, NULL, guesser_main, &guesser));
+	test_ok(guess_stay());
+	test_ok(cmd_create_id(self->source, PS_TCP, 0, &id));
+	guesser.next = id + GUESS_TABLES;
 	ASSERT_TRUE(wait_until(guesser.rounds));
 	for (round = 0; round < scaled(200) || (!met && round < ROUNDS_MAX); round++) {
 		ret = create_some(self->source, &guesser);
@@ -314,13 +316,14 @@ TEST_F(sequence, seq04_create_whose_answer_cannot_be_written)
 	struct guesser guesser = { .fd = self->source };
 	__u32 id;
 
-	test_ok(cmd_create_id(self->target, PS_TCP, 0, &id));
-	guesser.next = id + 1;
 	ASSERT_EQ(0, pthread_create(&guesser.thread, NULL, guesser_main, &guesser));
+	test_ok(guess_stay());
+	test_ok(cmd_create_id(self->target, PS_TCP, 0, &id));
+	guesser.next = id + GUESS_TABLES;
 	for (unsigned int round = 0; round < scaled(400); round++) {
 		test_err(EFAULT, unwritable(self->source, RDMA_UCMX_CREATE_ID,
 					    &create, sizeof(create)));
-		guesser.next++;
+		guesser.next += GUESS_TABLES;
 	}
 	guesser.stop = true;
 	ASSERT_EQ(0, pthread_join(guesser.thread, NULL));

@@ -160,6 +160,7 @@ do { \
 #include "../read.c"
 #include "../outstanding.c"
 #include "../id.c"
+#include "../handle.c"
 #include "../life.c"
 #include "../room.c"
 #include "../move.c"
@@ -180,7 +181,7 @@ int fake_core_ids(void)
 
 bool fake_core_has_handles(void)
 {
-	return !xa_empty(&ucmx_handles);
+	return !ucmx_handles_empty();
 }
 
 bool fake_core_has_users(void)

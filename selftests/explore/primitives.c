@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Counters, references, RCU, the table of handles, work, processes' numbers,
+ * Counters, references, RCU, the tables of handles, work, processes' numbers,
  * and user memory.
  */
 #include <linux/poll.h>
 #include <linux/rcupdate.h>
+#include <linux/smp.h>
 #include <linux/uaccess.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -197,8 +198,14 @@ void rcu_barrier(void)
 }
 
 /*
- * The table.
+ * The tables.
  */
+
+unsigned int x_processor(void)
+{
+	ME->processor = !ME->processor;
+	return ME->processor;
+}
 
 int x_xa_alloc(struct xarray *xa, u32 *index, void *entry,
 	       struct xa_limit limit, u32 *next, gfp_t gfp,

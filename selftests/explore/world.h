@@ -76,6 +76,7 @@ enum wants {
  * @locks: those
  * @mutexes: bits of enum mutex_rank held
  * @users: use counts held
+ * @processor: where it last reserved a handle
  * @probed: it was woken only to see whether it goes on waiting
  * @until: see @timed
  * @work: what a worker does
@@ -121,6 +122,7 @@ struct actor {
 	u8 spins;
 	u8 mutexes;
 	int8_t users;
+	bool processor;
 	bool probed;
 	const spinlock_t *locks[3];
 	u64 until;

@@ -20,7 +20,7 @@ struct xa_limit {
 #define XA_FLAGS_ALLOC1			0u
 #define XA_FLAGS_ACCOUNT		0u
 #define XA_LIMIT(from, to)		((struct xa_limit){ from, to })
-#define DEFINE_XARRAY_FLAGS(name, flags) struct xarray name
+#define XARRAY_INIT(name, flags)	{ 0 }
 
 int x_xa_alloc(struct xarray *xa, u32 *index, void *entry,
 	       struct xa_limit limit, u32 *next, gfp_t gfp,
