@@ -87,6 +87,34 @@ CMX_EXPORT int rdma_bind_addr(struct rdma_cm_id *id, struct sockaddr *addr)
 	return cmx_addr_query(own);
 }
 
+/* Returns what was there, of as many bytes. */
+static struct sockaddr_storage set_destination(struct cmx_id *id,
+					       const struct sockaddr *address)
+{
+	struct sockaddr_storage *target = &id->id.route.addr.dst_storage;
+	const socklen_t length = cmx_addr_length(address);
+	struct sockaddr_storage old;
+
+	pthread_mutex_lock(&id->lock);
+	memcpy(&old, target, length);
+	memcpy(target, address, length);
+	pthread_mutex_unlock(&id->lock);
+	return old;
+}
+
+/* Nothing will come of it, unless an event of before has come meanwhile. */
+static void unset_destination(struct cmx_id *id, const struct sockaddr *address,
+			      const struct sockaddr_storage *old)
+{
+	struct sockaddr_storage *target = &id->id.route.addr.dst_storage;
+	const socklen_t length = cmx_addr_length(address);
+
+	pthread_mutex_lock(&id->lock);
+	if (!memcmp(target, address, length))
+		memcpy(target, old, length);
+	pthread_mutex_unlock(&id->lock);
+}
+
 /**
  * rdma_resolve_addr - resolve destination and optional source addresses
  * @id: the id
@@ -110,17 +138,17 @@ CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
 		.id = atomic_load(&own->handle),
 		.timeout_ms = timeout_ms,
 	};
+	struct sockaddr_storage old;
 
 	if (cmx_addr_put(dst_addr, &command.dst_addr) ||
 	    (src_addr && cmx_addr_put(src_addr, &command.src_addr)))
 		return -1;
 	/* Before the command: the event that follows it writes here, too. */
-	pthread_mutex_lock(&own->lock);
-	memcpy(&id->route.addr.dst_storage, dst_addr,
-	       cmx_addr_length(dst_addr));
-	pthread_mutex_unlock(&own->lock);
-	if (cmx_id_command(own, RDMA_UCMX_RESOLVE_ADDR, &command) < 0)
+	old = set_destination(own, dst_addr);
+	if (cmx_id_command(own, RDMA_UCMX_RESOLVE_ADDR, &command) < 0) {
+		unset_destination(own, dst_addr, &old);
 		return -1;
+	}
 	return cmx_sync_wait(own, CMX_RESOLVE_ADDR, 0);
 }
 
@@ -159,7 +187,7 @@ static __be16 port_of(const struct sockaddr_storage *address)
 		return ((const struct sockaddr_in6 *)address)->sin6_port;
 	case AF_IB:
 		ib = (const struct sockaddr_ib *)address;
-		return htobe16(be64toh(ib->sib_sid) & be64toh(ib->sib_sid_mask));
+		return htobe16(be64toh(ib->sib_sid));
 	default:
 		return 0;
 	}

@@ -18,13 +18,20 @@ static struct cmx_endpoint *endpoint_alloc(size_t connect_len)
 	return calloc(1, sizeof(struct cmx_endpoint) + connect_len);
 }
 
+/* Of a length that is not its family's it is none. */
+static bool is_address(const struct sockaddr *address, socklen_t length)
+{
+	return length >= sizeof(address->sa_family) &&
+	       length == cmx_addr_length(address);
+}
+
 static int passive_endpoint(struct rdma_cm_id *id,
 			    const struct rdma_addrinfo *res, struct ibv_pd *pd,
 			    const struct ibv_qp_init_attr *attr)
 {
 	struct cmx_id *own = cmx_id_of(id);
 
-	if (!res->ai_src_len)
+	if (!is_address(res->ai_src_addr, res->ai_src_len))
 		return cmx_error(EINVAL);
 	if (rdma_bind_addr(id, res->ai_src_addr))
 		return -1;
@@ -57,7 +64,8 @@ static int active_endpoint(struct rdma_cm_id *id,
 {
 	struct cmx_id *own = cmx_id_of(id);
 
-	if (!res->ai_dst_len)
+	if (!is_address(res->ai_dst_addr, res->ai_dst_len) ||
+	    (res->ai_src_len && !is_address(res->ai_src_addr, res->ai_src_len)))
 		return cmx_error(EINVAL);
 	if (rdma_resolve_addr(id, res->ai_src_len ? res->ai_src_addr : NULL,
 			      res->ai_dst_addr, CMX_RESOLVE_MS) ||
@@ -106,7 +114,8 @@ static void abandon(void *argument)
  * As rdma_create_ep(3).  The id is synchronous.  It belongs to the caller, who
  * frees it with rdma_destroy_ep().
  *
- * errno: EINVAL (no @res, or addresses missing), and as the functions that it
+ * errno: EINVAL (no @res, or an address missing or not of its family's length),
+ * and as the functions that it
  * stands for: rdma_create_id(), rdma_bind_addr(), rdma_resolve_addr(),
  * rdma_resolve_route(), rdma_create_qp().
  */

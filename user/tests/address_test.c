@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Addresses that are given to calls, and what is left of them when these fail.  The
+ * fake kernel knows of none: what gets that far is ENOTTY there.
+ */
+#include <endian.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <infiniband/ib.h>
+
+#include "cmx.h"
+#include "fake.h"
+#include "test.h"
+
+FIXTURE(address)
+{
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *id;
+};
+
+FIXTURE_SETUP(address)
+{
+	self->channel = rdma_create_event_channel();
+	ASSERT_NE(NULL, self->channel);
+	ASSERT_EQ(0, rdma_create_id(self->channel, &self->id, NULL, RDMA_PS_TCP));
+}
+
+FIXTURE_TEARDOWN(address)
+{
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+	rdma_destroy_event_channel(self->channel);
+	EXPECT_FALSE(fake_misused);
+}
+
+TEST_F(address, no_address)
+{
+	struct sockaddr unknown = { .sa_family = AF_UNSPEC };
+	struct sockaddr_in known = { .sin_family = AF_INET };
+	struct sockaddr *address = (struct sockaddr *)&known;
+
+	EXPECT_EQ(-1, rdma_bind_addr(self->id, NULL));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, rdma_bind_addr(self->id, &unknown));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, rdma_resolve_addr(self->id, address, NULL, 1));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(-1, rdma_resolve_addr(self->id, &unknown, address, 1));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+/* Whatever the mask says, as with librdmacm. */
+TEST_F(address, port_of_a_service)
+{
+	struct sockaddr_ib ib = {
+		.sib_family = AF_IB,
+		.sib_sid = htobe64((uint64_t)RDMA_PS_TCP << 16 | 7),
+	};
+
+	memcpy(&self->id->route.addr.src_storage, &ib, sizeof(ib));
+	ib.sib_sid = htobe64(8);
+	ib.sib_sid_mask = htobe64(8);
+	memcpy(&self->id->route.addr.dst_storage, &ib, sizeof(ib));
+	EXPECT_EQ(htobe16(7), rdma_get_src_port(self->id));
+	EXPECT_EQ(htobe16(8), rdma_get_dst_port(self->id));
+}
+
+/* This kernel knows of no addresses: each call fails in it. */
+TEST_F(address, failed_call_changes_no_address)
+{
+	struct sockaddr_in known = { .sin_family = AF_INET };
+	struct sockaddr *address = (struct sockaddr *)&known;
+	struct rdma_route before;
+
+	memset(&self->id->route.addr.dst_storage, 77, 64);
+	before = self->id->route;
+	EXPECT_EQ(-1, rdma_bind_addr(self->id, address));
+	EXPECT_EQ(-1, rdma_resolve_addr(self->id, address, address, 1));
+	EXPECT_EQ(-1, rdma_resolve_route(self->id, 1));
+	EXPECT_EQ(-1, rdma_listen(self->id, 1));
+	EXPECT_EQ(0, memcmp(&before, &self->id->route, sizeof(before)));
+}
+
+static int create_ep(int flags, struct sockaddr *address, socklen_t length,
+		     struct sockaddr *other, socklen_t other_length)
+{
+	bool passive = flags & RAI_PASSIVE;
+	struct rdma_addrinfo info = {
+		.ai_flags = flags,
+		.ai_port_space = RDMA_PS_TCP,
+		.ai_qp_type = IBV_QPT_RC,
+		.ai_src_addr = passive ? address : other,
+		.ai_src_len = passive ? length : other_length,
+		.ai_dst_addr = passive ? other : address,
+		.ai_dst_len = passive ? other_length : length,
+	};
+	struct rdma_cm_id *id;
+
+	return rdma_create_ep(&id, &info, NULL, NULL);
+}
+
+/* An address has the length of its family, and no byte behind it is read. */
+TEST_F(address, endpoint_with_an_address_of_a_wrong_length)
+{
+	static const int families[] = { AF_INET, AF_INET6, AF_IB, AF_UNIX, 0 };
+	static const int flags[] = { 0, RAI_PASSIVE };
+	struct sockaddr_in good = { .sin_family = AF_INET };
+	struct sockaddr *address, *other = (struct sockaddr *)&good;
+	socklen_t length, right;
+	int i, j;
+
+	for (i = 0; i < 10; i++) {
+		for (length = 0; length < 64; length++) {
+			address = calloc(1, length ?: 1);
+			j = families[i / 2];
+			memcpy(address, &(sa_family_t){ j }, length < 2 ? length : 2);
+			right = cmx_addr_length(&(struct sockaddr){ .sa_family = j });
+			EXPECT_EQ(-1, create_ep(flags[i % 2], address, length,
+						NULL, 0));
+			EXPECT_EQ(length && length == right ? ENOTTY : EINVAL, errno);
+			/* What is not looked at is not wrong. */
+			EXPECT_EQ(-1, create_ep(flags[i % 2], other, sizeof(good),
+						address, length));
+			EXPECT_EQ(flags[i % 2] || !length || length == right ?
+					  ENOTTY : EINVAL, errno);
+			free(address);
+		}
+	}
+}
+
+TEST_HARNESS_MAIN
