@@ -152,6 +152,8 @@ CMX_EXPORT int rdmax_adopt_id(struct rdma_cm_event *event, void *context,
 		return cmx_error(EINVAL);
 	adoption.event = cmx_event_of(event);
 	adoption.channel = adoption.event->channel;
+	if (!adoption.channel) /* it was acknowledged */
+		return cmx_error(EINVAL);
 	if (!cmx_channel_use(adoption.channel))
 		return cmx_error(EBADF);
 	pthread_mutex_lock(&adoption.channel->adopt_lock);

@@ -229,12 +229,19 @@ static inline int cmx_error(int error)
 	return -1;
 }
 
-/* Whether an event is the id's and for the user to acknowledge, or there is none. */
+/*
+ * Whether an event is the id's and for the user to acknowledge, or there is none.
+ * The one in a synchronous id is acknowledged.
+ */
 static inline bool cmx_may_hold(const struct cmx_id *id,
 				const struct rdma_cm_event *event)
 {
-	return !event || (event != id->id.event &&
-			  cmx_container(event, struct cmx_event, event)->id == id);
+	const struct cmx_event *own;
+
+	if (!event)
+		return true;
+	own = cmx_container(event, struct cmx_event, event);
+	return own->id == id && own->channel && own->seq;
 }
 
 static inline bool cmx_is_ud(const struct cmx_id *id)

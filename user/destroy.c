@@ -33,6 +33,17 @@ uint64_t cmx_deadline(const struct timespec *deadline)
 }
 
 /*
+ * Events in hand keep the memory of an id that the user has given up.  What else
+ * comes of it, from another process that has it, is a stranger's.
+ */
+static void give_up(struct cmx_id *id)
+{
+	/* As table.c says, not by a store. */
+	atomic_exchange(&id->handle, 0);
+	cmx_id_put(id);
+}
+
+/*
  * It is not there any more if the last acknowledgement after an earlier call,
  * or before this one was restarted, has freed it, or with its channel.
  */
@@ -43,7 +54,7 @@ static int destroy(struct cmx_id *id, struct rdma_ucmx_destroy_id *command)
 	    errno != ENOENT && errno != EBADF)
 		return -1;
 	cmx_sync_leave(id);
-	cmx_id_put(id);
+	give_up(id);
 	return 0;
 }
 
@@ -115,6 +126,6 @@ CMX_EXPORT int rdmax_forget_id(struct rdma_cm_id *id)
 		return cmx_error(EINVAL);
 	if (has_objects(id))
 		return cmx_error(EBUSY);
-	cmx_id_put(own);
+	give_up(own);
 	return 0;
 }

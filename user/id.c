@@ -99,6 +99,8 @@ void cmx_id_put(struct cmx_id *id)
 	saved = errno;
 	destroy_locks(id);
 	cmx_device_detach(id);
+	/* It became synchronous while it was destroyed. */
+	cmx_sync_close(id->own_channel);
 	cmx_channel_put(id->channel);
 	cmx_groups_free(id->groups);
 	rdma_freeaddrinfo(id->addrinfo);

@@ -106,6 +106,11 @@ void cmx_group_context(struct cmx_event *event, uint32_t handle)
 
 	pthread_mutex_lock(&id->lock);
 	group = group_find(id, event->group);
+	/* Whose id this was has numbered a group like that, too. */
+	if (group && group->handle && group->handle != handle) {
+		group = NULL;
+		event->group = 0;
+	}
 	if (group)
 		group->handle = handle;
 	event->event.param.ud.private_data = group ? group->context : NULL;

@@ -264,15 +264,22 @@ static void pass_over(struct rdma_cm_event *event)
 	rdma_ack_cm_event(event);
 }
 
-static bool ends(enum cmx_operation operation, uint64_t group,
-		 const struct cmx_event *event)
+/* Numbers of events are not all so small, RDMAX_EVENT_ARRIVED for one. */
+static bool is_of(uint32_t events, enum rdma_cm_event_type event)
 {
-	uint32_t bit = BIT_OF(event->event.event);
+	return (unsigned int)event < 32 && events & BIT_OF(event);
+}
 
-	if (bit & BIT_OF(RDMA_CM_EVENT_DEVICE_REMOVAL))
+static bool ends(enum cmx_operation operation, uint64_t group,
+		 const struct cmx_id *id, const struct cmx_event *event)
+{
+	if (event->id != id)
+		return false;
+	if (event->event.event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		return true;
 	return event->group == group &&
-	       bit & (operations[operation].good | operations[operation].bad);
+	       is_of(operations[operation].good | operations[operation].bad,
+		     event->event.event);
 }
 
 /* The errno of a call that ended with this event, or 0. */
@@ -323,7 +330,7 @@ static int find_end(struct wait *wait, enum cmx_operation operation,
 		if (cmx_sync_read(wait->channel, NULL, &wait->event))
 			return -1;
 		cmx_event_settle(cmx_event_of(wait->event));
-		if (ends(operation, group, cmx_event_of(wait->event)))
+		if (ends(operation, group, wait->id, cmx_event_of(wait->event)))
 			return 0;
 		pass_over(wait->event);
 	}

@@ -181,6 +181,20 @@ TEST_F(owner, destroyed_after_the_commit)
 	EXPECT_EQ(0, self->mover.ret);
 }
 
+/* Nobody else would close the channel that it was to have for itself. */
+TEST_F(owner, destroyed_after_it_became_synchronous)
+{
+	uint32_t handle = cmx_id_of(self->id)->handle;
+	int fd;
+
+	move_until(&self->mover, FAKE_COMMITTED, self->id, NULL);
+	fd = fake_owner(handle);
+	EXPECT_EQ(0, rdma_destroy_id(self->id));
+	EXPECT_TRUE(fake_is_open(fd));
+	move_end(&self->mover);
+	EXPECT_FALSE(fake_is_open(fd));
+}
+
 /* The descriptor stays open for the migration, and commands still find it. */
 TEST_F(owner, source_is_destroyed_while_it_waits)
 {
@@ -282,22 +296,6 @@ TEST_F(owner, migration_with_wrong_arguments)
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(0, rdma_migrate_id(self->id, self->channel[0]));
 	EXPECT_TRUE(is_on(self->id, self->channel[0]));
-}
-
-TEST_F(owner, no_address)
-{
-	struct sockaddr unknown = { .sa_family = AF_UNSPEC };
-	struct sockaddr_in known = { .sin_family = AF_INET };
-	struct sockaddr *address = (struct sockaddr *)&known;
-
-	EXPECT_EQ(-1, rdma_bind_addr(self->id, NULL));
-	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(-1, rdma_bind_addr(self->id, &unknown));
-	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(-1, rdma_resolve_addr(self->id, address, NULL, 1));
-	EXPECT_EQ(EINVAL, errno);
-	EXPECT_EQ(-1, rdma_resolve_addr(self->id, &unknown, address, 1));
-	EXPECT_EQ(EINVAL, errno);
 }
 
 /*

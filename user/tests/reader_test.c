@@ -228,6 +228,98 @@ TEST_F(reader, event_is_acknowledged_twice)
 	cmx_id_put(cmx_id_of(self->id));
 }
 
+/* One that was acknowledged cannot be given away, and is not freed once more. */
+TEST_F(reader, held_event_is_acknowledged_before)
+{
+	struct rdma_cm_event *event;
+
+	bring(self->id, RDMA_CM_EVENT_ADDR_CHANGE, NULL);
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	test_ok(rdma_ack_cm_event(event));
+	test_err(EINVAL, rdmax_migrate_id(self->id, self->channel, event, 0, NULL));
+	test_err(EINVAL, rdmax_destroy_id(self->id, event, 0, NULL));
+	EXPECT_EQ(cmx_id_of(self->id), cmx_table_find(cmx_id_of(self->id)->cookie));
+	cmx_id_put(cmx_id_of(self->id));
+}
+
+/* Its further events are those of an id that this process does not know. */
+static void read_as_a_strangers(struct __test_metadata *_metadata,
+				struct rdma_event_channel *channel,
+				const struct rdma_ucmx_event *head)
+{
+	struct rdma_cm_event *event, *none;
+
+	fake_bring(head, head->size);
+	ASSERT_EQ(1, rdmax_get_cm_events(channel, &event, 1));
+	EXPECT_EQ(NULL, event->id);
+	test_ok(rdma_ack_cm_event(event));
+	fake_bring(head, head->size);
+	test_err(EAGAIN, rdma_get_cm_event(channel, &none));
+}
+
+static struct rdma_ucmx_event head_of(struct rdma_cm_id *id)
+{
+	return (struct rdma_ucmx_event){
+		.size = sizeof(struct rdma_ucmx_event),
+		.event = RDMA_CM_EVENT_ADDR_CHANGE,
+		.seq = 77,
+		.id = cmx_id_of(id)->handle,
+		.cookie = cmx_id_of(id)->cookie,
+	};
+}
+
+/* An event in hand keeps the memory of an id, and not its name. */
+TEST_F(reader, forgotten_with_an_event_in_hand)
+{
+	struct rdma_ucmx_event head;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	test_ok(rdma_create_id(self->channel, &id, NULL, RDMA_PS_TCP));
+	head = head_of(id);
+	bring(id, RDMA_CM_EVENT_ADDR_CHANGE, NULL);
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	test_ok(rdmax_forget_id(id));
+	read_as_a_strangers(_metadata, self->channel, &head);
+	head.cookie = 0;
+	read_as_a_strangers(_metadata, self->channel, &head);
+	test_ok(rdma_ack_cm_event(event));
+}
+
+/* Its channel is gone, here, but not what another process has of it. */
+TEST_F(reader, destroyed_with_an_event_in_hand)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_ucmx_event head;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	test_ok(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
+	head = head_of(id);
+	bring(id, RDMA_CM_EVENT_ADDR_CHANGE, NULL);
+	ASSERT_EQ(0, rdma_get_cm_event(channel, &event));
+	rdma_destroy_event_channel(channel);
+	test_ok(rdma_destroy_id(id));
+	read_as_a_strangers(_metadata, self->channel, &head);
+	test_ok(rdma_ack_cm_event(event));
+	/* To the kernel it went with its channel. */
+	cmx_sys_ack(0, 0, 0);
+}
+
+/* An event of an id that is not here, acknowledged. */
+TEST_F(reader, adopted_when_its_event_is_acknowledged)
+{
+	struct rdma_ucmx_event head = head_of(self->id);
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	head.cookie = 1ULL << 63;
+	fake_bring(&head, sizeof(head));
+	ASSERT_EQ(1, rdmax_get_cm_events(self->channel, &event, 1));
+	test_ok(rdma_ack_cm_event(event));
+	test_err(EINVAL, rdmax_adopt_id(event, NULL, &id));
+}
+
 static struct rdma_cm_event *read_group_event(struct rdma_event_channel *channel,
 					      struct rdma_cm_id *id, int type,
 					      uint64_t number)
@@ -274,6 +366,29 @@ TEST_F(reader, lost_group_is_joined_again)
 		if (!(i % 2))
 			test_ok(rdma_ack_cm_event(event));
 	}
+	test_ok(rdma_leave_multicast(self->id, group_address()));
+}
+
+/*
+ * An adopted id may have groups that the other process joined, and numbered as this
+ * one numbers its own.
+ */
+TEST_F(reader, group_of_another_process)
+{
+	struct rdma_cm_event *event;
+	struct rdma_ucmx_event head;
+
+	test_ok(rdma_join_multicast(self->id, group_address(), self));
+	head = head_of(self->id);
+	head.event = RDMA_CM_EVENT_MULTICAST_ERROR;
+	head.group = FAKE_GROUP + 1;
+	head.listen_cookie = cmx_id_of(self->id)->last_group;
+	fake_bring(&head, sizeof(head));
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	EXPECT_EQ(self->id, event->id);
+	EXPECT_EQ(NULL, event->param.ud.private_data);
+	test_ok(rdma_ack_cm_event(event));
+	test_err(EADDRINUSE, rdma_join_multicast(self->id, group_address(), self));
 	test_ok(rdma_leave_multicast(self->id, group_address()));
 }
 

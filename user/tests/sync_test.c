@@ -109,6 +109,39 @@ TEST_F(sync, says_what_went_wrong)
 	}
 }
 
+/* Whatever its number is: it is of no operation. */
+TEST_F(sync, event_of_another_kind_ends_nothing)
+{
+	static const int kinds[] = { RDMA_CM_EVENT_USER, 20, 31, 32, 34, 41, 44, 64,
+				     RDMAX_EVENT_ARRIVED, 137, 139, 160 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		bring(self->own, kinds[i], 0, 0);
+		bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
+		test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+		EXPECT_EQ(RDMA_CM_EVENT_ADDR_RESOLVED, self->id->event->event);
+	}
+	bring(self->own, RDMAX_EVENT_ARRIVED, 0, 0);
+	bring(self->own, RDMA_CM_EVENT_ESTABLISHED, 0, 0);
+	test_ok(cmx_sync_wait(self->own, CMX_ACCEPT, 0));
+	EXPECT_EQ(RDMA_CM_EVENT_ESTABLISHED, self->id->event->event);
+}
+
+/* Somebody may have put another id on the channel that this one has for itself. */
+TEST_F(sync, event_of_another_id_ends_nothing)
+{
+	struct rdma_cm_id *other;
+
+	test_ok(rdma_create_id(self->id->channel, &other, NULL, RDMA_PS_TCP));
+	bring(cmx_id_of(other), RDMA_CM_EVENT_ADDR_ERROR, -ENODEV, 0);
+	bring(cmx_id_of(other), RDMA_CM_EVENT_DEVICE_REMOVAL, 0, 0);
+	bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
+	test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+	EXPECT_EQ(self->id, self->id->event->id);
+	test_ok(rdma_destroy_id(other));
+}
+
 TEST_F(sync, event_of_another_group_is_not_its_own)
 {
 	bring(self->own, RDMA_CM_EVENT_MULTICAST_ERROR, -ENODEV, 1);
@@ -162,6 +195,25 @@ TEST_F(sync, event_in_the_id_is_not_the_users)
 	test_ok(rdma_migrate_id(self->id, channel));
 	EXPECT_EQ(NULL, self->id->event);
 	test_ok(rdma_migrate_id(self->id, NULL));
+	rdma_destroy_event_channel(channel);
+}
+
+/* It is acknowledged, so it is none that can be given away. */
+TEST_F(sync, event_of_a_request_is_not_the_users)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *child;
+
+	bring(self->own, RDMA_CM_EVENT_CONNECT_REQUEST, 0, 0);
+	fake_make(self->id->channel->fd, 4000, false);
+	test_ok(rdma_get_request(self->id, &child));
+	ASSERT_NE(NULL, child->event);
+	test_err(EINVAL, rdmax_migrate_id(self->id, channel, child->event, 0, NULL));
+	test_err(EINVAL, rdmax_migrate_id(child, channel, child->event, 0, NULL));
+	test_err(EINVAL, rdmax_destroy_id(self->id, child->event, 0, NULL));
+	test_err(EINVAL, rdmax_destroy_id(child, child->event, 0, NULL));
+	EXPECT_EQ(RDMA_CM_EVENT_CONNECT_REQUEST, child->event->event);
+	test_ok(rdma_destroy_id(child));
 	rdma_destroy_event_channel(channel);
 }
 
