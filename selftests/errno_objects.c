@@ -4,11 +4,13 @@
  * kinds, and what helpers say: one line each.  See errno_table.c.
  */
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include <infiniband/ib.h>
 #include <rdma/rdma_verbs.h>
 #include <rdma/rsocket.h>
 
@@ -130,6 +132,29 @@ static void extended(const char *part, struct rdma_cm_id *id)
 	}
 }
 
+/* What a call in vain leaves of what it was given, which may be used once more. */
+static void extended_in_vain(const char *part, struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.cap = usual().cap,
+		.qp_type = IBV_QPT_RC,
+	};
+	char text[64];
+
+	attr.cap.max_inline_data = 1U << 20;
+	line(part, "extended_too_much_inline", rdma_create_qp_ex(id, &attr));
+	snprintf(text, sizeof(text), "mask=%x,pd=%d,filled=%d%d", attr.comp_mask,
+		 !!attr.pd, !!attr.send_cq, !!attr.recv_cq);
+	line_text(part, "extended_too_much_inline_leaves", text);
+	if (!over_ours)
+		return;
+	/* The system's library has left pointers to what it has destroyed. */
+	attr.cap.max_inline_data = 0;
+	line(part, "extended_once_more", rdma_create_qp_ex(id, &attr));
+	if (id->qp)
+		rdma_destroy_qp(id);
+}
+
 static void twice(const char *part, struct rdma_cm_id *id)
 {
 	struct ibv_qp_init_attr attr = usual();
@@ -160,6 +185,7 @@ void table_queue_pairs(const char *part)
 	/* An id keeps the domain of a queue pair that it had. */
 	open_state(&state, "resolved");
 	extended(part, state.id);
+	extended_in_vain(part, state.id);
 	twice(part, state.id);
 	state_close(&state);
 }
@@ -247,6 +273,26 @@ static void polling(const char *part)
 	close(fds[1]);
 }
 
+/* Addresses of an id that a call in vain leaves alone, and ports of a service. */
+static void addresses(const char *part)
+{
+	struct sockaddr_ib ib = {
+		.sib_family = AF_IB,
+		.sib_sid = htobe64((uint64_t)RDMA_PS_TCP << 16 | 7),
+	};
+	struct rdma_cm_id id = { 0 };
+	struct state state;
+
+	memcpy(&id.route.addr.src_storage, &ib, sizeof(ib));
+	line_number(part, "port_without_a_mask", ntohs(rdma_get_src_port(&id)));
+	open_state(&state, "listening");
+	line(part, "resolve_in_vain",
+	     rdma_resolve_addr(state.id, NULL, address(ADDR2, 7), 1000));
+	line_number(part, "destination_after_that",
+		    state.id->route.addr.dst_addr.sa_family);
+	state_close(&state);
+}
+
 void table_helpers(const char *part)
 {
 	struct ibv_context **list;
@@ -254,6 +300,7 @@ void table_helpers(const char *part)
 
 	event_names(part);
 	polling(part);
+	addresses(part);
 	list = rdma_get_devices(&count);
 	line_number(part, "devices", count);
 	line_number(part, "ends_with_nothing", list && !list[count]);

@@ -170,6 +170,36 @@ static void endpoint_with_qp(const char *part, const char *name, int flags,
 	rdma_destroy_ep(id);
 }
 
+/* Of an address, and of the source of one that connects. */
+static void endpoint_of_lengths(const char *part)
+{
+	static const socklen_t lengths[] = { 1, 2, 8, 15, 17, 28, 48, 128 };
+	struct rdma_addrinfo res = { .ai_port_space = RDMA_PS_TCP,
+				     .ai_qp_type = IBV_QPT_RC };
+	struct sockaddr_storage source = { 0 }, destination = { 0 };
+	char name[64];
+	unsigned int i;
+
+	memcpy(&source, address(ADDR1, 0), sizeof(struct sockaddr_in));
+	memcpy(&destination, address(ADDR1, 7), sizeof(struct sockaddr_in));
+	res.ai_src_addr = (struct sockaddr *)&source;
+	res.ai_dst_addr = (struct sockaddr *)&destination;
+	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		res.ai_flags = RAI_PASSIVE;
+		res.ai_src_len = lengths[i];
+		snprintf(name, sizeof(name), "passive_of_length_%u", lengths[i]);
+		endpoint_line(part, name, &res);
+		res.ai_flags = 0;
+		res.ai_dst_len = sizeof(struct sockaddr_in);
+		snprintf(name, sizeof(name), "source_of_length_%u", lengths[i]);
+		endpoint_line(part, name, &res);
+		res.ai_src_len = 0;
+		res.ai_dst_len = lengths[i];
+		snprintf(name, sizeof(name), "active_of_length_%u", lengths[i]);
+		endpoint_line(part, name, &res);
+	}
+}
+
 /* The id that a request brings to a synchronous listener. */
 static void request_line(const char *part)
 {
@@ -228,5 +258,6 @@ void table_endpoint(const char *part)
 	endpoint_with_qp(part, "passive_with_qp", RAI_PASSIVE, length, 1);
 	endpoint_with_qp(part, "passive_with_too_much", RAI_PASSIVE, length, 1U << 30);
 	endpoint_with_qp(part, "passive_without_a_length", RAI_PASSIVE, 0, 1);
+	endpoint_of_lengths(part);
 	request_line(part);
 }

@@ -412,8 +412,10 @@ void cmx_sync_switch(struct cmx_id *id, struct cmx_channel *target, bool sync);
 void cmx_sync_leave(struct cmx_id *id);
 int cmx_sync_adopt(struct cmx_id *child, struct cmx_channel *own_channel);
 void cmx_sync_set_event(struct cmx_id *id, struct rdma_cm_event *event);
-int cmx_sync_wait(struct cmx_id *id, enum cmx_operation operation,
-		  uint64_t group);
+int cmx_sync_wait(struct cmx_id *id, struct cmx_channel *channel,
+		  enum cmx_operation operation, uint64_t group);
+int cmx_sync_command(struct cmx_id *id, unsigned long request, void *argument,
+		     enum cmx_operation operation);
 
 /* mcast.c */
 int cmx_group_joined(struct cmx_event *event);
@@ -444,6 +446,7 @@ int cmx_addr_put(const struct sockaddr *address, struct rdma_ucmx_addr *target);
 int cmx_device_attach(struct cmx_id *id, const struct rdma_ucmx_route *route);
 void cmx_device_detach(struct cmx_id *id);
 void cmx_device_gone(struct cmx_id *id);
+void cmx_device_keep(struct cmx_id *id);
 void cmx_devices_hold(void);
 void cmx_devices_release(void);
 struct ibv_xrcd *cmx_device_xrcd(struct cmx_id *id);

@@ -5,8 +5,8 @@
  * An id's verbs context is shared by all ids of the device.  It is opened when
  * the first id needs it, so devices may come late, and stays open because
  * programs keep their own objects on it beyond the life of an id, except that
- * a removed device is closed with its last id.  The default protection domain
- * is there while ids are.
+ * a removed device is closed with its last id if no such objects are known of.
+ * The default protection domain is there while ids are, and what a program has in it.
  *
  * device_lock protects the list, everything in it, and the three members of an
  * id that come from it.  It is held across calls of libibverbs, which may be
@@ -26,7 +26,7 @@
  * @index: as in rdma netlink, -1 if not known
  * @ids: ids on it
  * @gone: it was removed
- * @kept: it was handed out by rdma_get_devices()
+ * @kept: it was handed out by rdma_get_devices(), or somebody has objects on it
  * @responder_resources: its limit
  * @initiator_depth: its limit
  * @next: next in the list
@@ -142,17 +142,38 @@ static void close_device(struct cmx_device *device)
 	free(device);
 }
 
-/* Called with the lock held.  A domain still in use by the user is left. */
-static void put_device(struct cmx_device *device)
+/*
+ * Called with the lock held, when there are no ids.  A domain still in use by the
+ * user is left, and the device with it: what he has there needs the device to be
+ * destroyed.
+ */
+static void end_device(struct cmx_device *device)
 {
-	if (--device->ids)
-		return;
 	if (device->xrcd && !ibv_close_xrcd(device->xrcd))
 		device->xrcd = NULL;
-	if (!ibv_dealloc_pd(device->pd))
+	if (device->pd && !ibv_dealloc_pd(device->pd))
 		device->pd = NULL;
-	if (device->gone && !device->kept)
+	if (device->gone && !device->kept && !device->pd && !device->xrcd)
 		close_device(device);
+}
+
+/* Called with the lock held. */
+static void put_device(struct cmx_device *device)
+{
+	if (!--device->ids)
+		end_device(device);
+}
+
+/* Called with the lock held: those that were left might not be in use any more. */
+static void end_gone_devices(void)
+{
+	struct cmx_device *device, *next;
+
+	for (device = devices; device; device = next) {
+		next = device->next;
+		if (device->gone && !device->ids)
+			end_device(device);
+	}
 }
 
 static int get_device(struct cmx_device *device)
@@ -203,8 +224,10 @@ static int attach(struct cmx_id *id, __be64 guid, int index)
 	if (device && is_device(device, guid, index))
 		return 0;
 	device = find_device(guid, index);
-	if (!device)
+	if (!device) {
+		end_gone_devices();
 		device = search_device(guid, index);
+	}
 	if (!device || get_device(device))
 		return -1;
 	set_device(id, device);
@@ -258,6 +281,21 @@ void cmx_device_gone(struct cmx_id *id)
 
 	if (id->device)
 		id->device->gone = true;
+	unlock_devices(state);
+}
+
+/**
+ * cmx_device_keep - note that somebody has objects of his own on an id's device
+ * @id: the id
+ *
+ * They may outlive the id, and be destroyed when the device was removed.
+ */
+void cmx_device_keep(struct cmx_id *id)
+{
+	int state = lock_devices();
+
+	if (id->device)
+		id->device->kept = true;
 	unlock_devices(state);
 }
 
@@ -364,6 +402,7 @@ CMX_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)
 	int count, used = 0;
 	int state = lock_devices();
 
+	end_gone_devices();
 	list = ibv_get_device_list(&count);
 	if (list) {
 		contexts = keep_devices(list, count, &used);

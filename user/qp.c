@@ -306,12 +306,33 @@ destroy_cqs:
 	return -1;
 }
 
+/* Whether some of what a queue pair is to have was not made for the id. */
+static bool brings_objects(const struct rdma_cm_id *id,
+			   const struct ibv_qp_init_attr_ex *attr)
+{
+	return attr->send_cq || attr->recv_cq || (attr->srq && attr->srq != id->srq) ||
+	       (attr->comp_mask & IBV_QP_INIT_ATTR_PD && attr->pd &&
+		attr->pd != id->pd);
+}
+
+/* Put back what create_qp() put there, some of which is destroyed by now. */
+static void undo(struct ibv_qp_init_attr_ex *attr,
+		 const struct ibv_qp_init_attr_ex *before)
+{
+	attr->comp_mask = before->comp_mask;
+	attr->pd = before->pd;
+	attr->xrcd = before->xrcd;
+	attr->send_cq = before->send_cq;
+	attr->recv_cq = before->recv_cq;
+	attr->srq = before->srq;
+}
+
 /**
  * rdma_create_qp_ex - create a queue pair for an id
  * @id: an id bound to a device
- * @qp_init_attr: as with ibv_create_qp_ex(3); completed and filled in.  What
- *                has no protection domain or completion queue gets the id's,
- *                which are created if need be
+ * @qp_init_attr: as with ibv_create_qp_ex(3); completed and filled in, of a
+ *                success.  What has no protection domain or completion queue
+ *                gets the id's, which are created if need be
  *
  * As rdma_create_qp(3).  Ready for posting receives, of an unconnected id for
  * sends too.  The queue pair belongs to the id until rdma_destroy_qp().
@@ -324,10 +345,24 @@ CMX_EXPORT int rdma_create_qp_ex(struct rdma_cm_id *id,
 				 struct ibv_qp_init_attr_ex *qp_init_attr)
 {
 	struct cmx_id *own = cmx_id_of(id);
+	/* Not all of it: the caller's may be shorter than ours. */
+	const struct ibv_qp_init_attr_ex before = {
+		.comp_mask = qp_init_attr->comp_mask,
+		.pd = qp_init_attr->pd,
+		.xrcd = qp_init_attr->xrcd,
+		.send_cq = qp_init_attr->send_cq,
+		.recv_cq = qp_init_attr->recv_cq,
+		.srq = qp_init_attr->srq,
+	};
 	int state = cmx_qp_lock(own);
+	bool brings = brings_objects(id, qp_init_attr);
 	int ret = create_qp(id, qp_init_attr);
 
 	cmx_qp_unlock(own, state);
+	if (ret)
+		undo(qp_init_attr, &before);
+	else if (brings)
+		cmx_device_keep(own);
 	return ret;
 }
 

@@ -17,7 +17,7 @@ static int put_xrc(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 	if (!attr->xrcd)
 		return -1;
 	if (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_CQ) || !attr->cq) {
-		if (cmx_cqs_create(id, 0, attr->attr.max_wr))
+		if (!id->recv_cq && cmx_cqs_create(id, 0, attr->attr.max_wr))
 			return -1;
 		attr->cq = id->recv_cq;
 	}
@@ -49,11 +49,21 @@ static int create_srq(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 	return 0;
 }
 
+/* Put back what create_srq() put there, some of which is destroyed by now. */
+static void undo(struct ibv_srq_init_attr_ex *attr,
+		 const struct ibv_srq_init_attr_ex *before)
+{
+	attr->comp_mask = before->comp_mask;
+	attr->pd = before->pd;
+	attr->xrcd = before->xrcd;
+	attr->cq = before->cq;
+}
+
 /**
  * rdma_create_srq_ex - create a shared receive queue for an id
  * @id: an id bound to a device
- * @attr: as with ibv_create_srq_ex(3), with a type; completed and filled in.
- *        What has no protection domain gets the id's; one of XRC gets the
+ * @attr: as with ibv_create_srq_ex(3), with a type; completed and filled in, of a
+ *        success.  What has no protection domain gets the id's; one of XRC gets the
  *        device's domain and a completion queue, too
  *
  * As rdma_create_srq(3).  It belongs to the id until rdma_destroy_srq(), and
@@ -66,10 +76,19 @@ CMX_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id,
 				  struct ibv_srq_init_attr_ex *attr)
 {
 	struct cmx_id *own = cmx_id_of(id);
+	/* Not all of it: the caller's may be shorter than ours. */
+	const struct ibv_srq_init_attr_ex before = {
+		.comp_mask = attr->comp_mask,
+		.pd = attr->pd,
+		.xrcd = attr->xrcd,
+		.cq = attr->cq,
+	};
 	int state = cmx_qp_lock(own);
 	int ret = create_srq(id, attr);
 
 	cmx_qp_unlock(own, state);
+	if (ret)
+		undo(attr, &before);
 	return ret;
 }
 

@@ -2,6 +2,7 @@
 /*
  * Devices that come after the program has begun, and that go.
  */
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +105,80 @@ TEST_F(device, goes_and_comes_again)
 	EXPECT_EQ(0, status);
 	test_ok(device_restore());
 	use_device(_metadata, self->channel, &verbs);
+}
+
+/* Has objects of its own when the last id on their device goes. */
+static int outlive(struct rdma_event_channel *channel, int said, bool domain)
+{
+	struct ibv_qp_init_attr attr = qp_attr_of(IBV_QPT_RC);
+	struct rdma_cm_id *id;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	char memory[64];
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) || id_resolve(id) ||
+	    event_take(channel, RDMA_CM_EVENT_ADDR_RESOLVED))
+		return 1;
+	pd = domain ? ibv_alloc_pd(id->verbs) : id->pd;
+	cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
+	mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	if (!pd || !cq || !mr || (domain && rdma_create_qp(id, pd, &attr)) ||
+	    write(said, "r", 1) != 1 ||
+	    event_take(channel, RDMA_CM_EVENT_DEVICE_REMOVAL))
+		return 2;
+	if (id->qp)
+		rdma_destroy_qp(id);
+	if (rdma_destroy_id(id))
+		return 3;
+	if (ibv_dereg_mr(mr) || ibv_destroy_cq(cq) || (domain && ibv_dealloc_pd(pd)))
+		return 4;
+	/* Those in the id's domain are known of: then the device can go. */
+	if (!domain) {
+		rdma_free_devices(rdma_get_devices(NULL));
+		return read(said, memory, 1) == 1 ? 0 : 5;
+	}
+	return 0;
+}
+
+/* As programs do who destroy the id first: then their queues and memory. */
+static void outlives(struct __test_metadata *_metadata,
+		     struct rdma_event_channel *channel, bool domain)
+{
+	int said[2], status = -1;
+	pid_t child, remover;
+	char byte;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, said));
+	child = fork();
+	if (!child)
+		_exit(outlive(channel, said[1], domain));
+	ASSERT_EQ(1, read(said[0], &byte, 1));
+	remover = fork();
+	if (!remover)
+		execlp("rdma", "rdma", "link", "del", "rxe0", NULL);
+	if (!domain) {
+		EXPECT_EQ(remover, waitpid(remover, &status, 0));
+		EXPECT_EQ(0, status);
+		EXPECT_EQ(1, write(said[0], "g", 1));
+	}
+	EXPECT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	if (domain)
+		EXPECT_EQ(remover, waitpid(remover, &status, 0));
+	test_ok(device_restore());
+}
+
+TEST_F(device, memory_in_the_ids_domain_outlives_it)
+{
+	outlives(_metadata, self->channel, false);
+}
+
+TEST_F(device, queue_of_the_programs_own_outlives_it)
+{
+	outlives(_metadata, self->channel, true);
 }
 
 TEST_HARNESS_MAIN
