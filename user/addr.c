@@ -138,6 +138,7 @@ CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
 		.id = atomic_load(&own->handle),
 		.timeout_ms = timeout_ms,
 	};
+	struct cmx_channel *channel;
 	struct sockaddr_storage old;
 
 	if (cmx_addr_put(dst_addr, &command.dst_addr) ||
@@ -145,11 +146,13 @@ CMX_EXPORT int rdma_resolve_addr(struct rdma_cm_id *id,
 		return -1;
 	/* Before the command: the event that follows it writes here, too. */
 	old = set_destination(own, dst_addr);
+	channel = cmx_sync_channel(own);
 	if (cmx_id_command(own, RDMA_UCMX_RESOLVE_ADDR, &command) < 0) {
 		unset_destination(own, dst_addr, &old);
+		cmx_channel_put(channel);
 		return -1;
 	}
-	return cmx_sync_wait(own, CMX_RESOLVE_ADDR, 0);
+	return cmx_sync_wait(own, channel, CMX_RESOLVE_ADDR, 0);
 }
 
 /**
@@ -171,9 +174,8 @@ CMX_EXPORT int rdma_resolve_route(struct rdma_cm_id *id, int timeout_ms)
 		.timeout_ms = timeout_ms,
 	};
 
-	if (cmx_id_command(own, RDMA_UCMX_RESOLVE_ROUTE, &command) < 0)
-		return -1;
-	return cmx_sync_wait(own, CMX_RESOLVE_ROUTE, 0);
+	return cmx_sync_command(own, RDMA_UCMX_RESOLVE_ROUTE, &command,
+				CMX_RESOLVE_ROUTE);
 }
 
 static __be16 port_of(const struct sockaddr_storage *address)

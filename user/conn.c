@@ -147,9 +147,9 @@ CMX_EXPORT int rdma_connect(struct rdma_cm_id *id,
 			     &command.conn_param);
 	put_ece(own, &command.ece);
 	cmx_qp_unlock(own, state);
-	if (ret || cmx_id_command(own, RDMA_UCMX_CONNECT, &command) < 0)
+	if (ret)
 		return -1;
-	return cmx_sync_wait(own, CMX_CONNECT, 0);
+	return cmx_sync_command(own, RDMA_UCMX_CONNECT, &command, CMX_CONNECT);
 }
 
 /**
@@ -219,21 +219,25 @@ CMX_EXPORT int rdma_accept(struct rdma_cm_id *id,
 {
 	struct rdma_ucmx_accept command = { 0 };
 	struct cmx_id *own = cmx_id_of(id);
+	struct cmx_channel *channel;
 	int saved;
 
 	if (settle_depths(own, conn_param, true) ||
 	    prepare_accept(own, conn_param, &command))
 		return -1;
+	channel = cmx_sync_channel(own);
 	if (send_accept(own, &command)) {
 		saved = errno;
+		cmx_channel_put(channel);
 		cmx_qp_to_error(own);
 		return cmx_error(saved);
 	}
 	if (!cmx_is_ud(own))
-		return cmx_sync_wait(own, CMX_ACCEPT, 0);
+		return cmx_sync_wait(own, channel, CMX_ACCEPT, 0);
 	/* Its request is dealt with, and nothing follows. */
-	if (cmx_sync_is(own))
+	if (channel)
 		cmx_sync_set_event(own, NULL);
+	cmx_channel_put(channel);
 	return 0;
 }
 
@@ -404,10 +408,12 @@ CMX_EXPORT int rdma_disconnect(struct rdma_cm_id *id)
 
 	bool over = atomic_load(&own->over);
 
-	if (cmx_qp_shut_down(own) ||
-	    cmx_id_command(own, RDMA_UCMX_DISCONNECT, &command) < 0)
+	if (cmx_qp_shut_down(own))
 		return -1;
-	return over ? 0 : cmx_sync_wait(own, CMX_DISCONNECT, 0);
+	if (over)
+		return cmx_id_command(own, RDMA_UCMX_DISCONNECT, &command);
+	return cmx_sync_command(own, RDMA_UCMX_DISCONNECT, &command,
+				CMX_DISCONNECT);
 }
 
 /**

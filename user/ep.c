@@ -55,7 +55,8 @@ static int find_route(struct rdma_cm_id *id, const struct rdma_addrinfo *res)
 	if (rdma_set_option(id, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH,
 			    res->ai_route, res->ai_route_len))
 		return -1;
-	return cmx_sync_wait(cmx_id_of(id), CMX_RESOLVE_ROUTE, 0);
+	return cmx_sync_wait(cmx_id_of(id), cmx_sync_channel(cmx_id_of(id)),
+			     CMX_RESOLVE_ROUTE, 0);
 }
 
 static int active_endpoint(struct rdma_cm_id *id,

@@ -425,13 +425,13 @@ static int join(struct cmx_id *id, const struct sockaddr *address,
 		bool send_only, void *context)
 {
 	struct cmx_group *group = calloc(1, sizeof(*group));
+	struct cmx_channel *channel;
 	uint64_t number;
 	int saved;
 
 	if (!group)
 		return -1;
-	group->context = context;
-	group->send_only = send_only;
+	*group = (struct cmx_group){ .context = context, .send_only = send_only };
 	if (cmx_addr_put(address, &group->address)) {
 		free(group);
 		return -1;
@@ -439,12 +439,14 @@ static int join(struct cmx_id *id, const struct sockaddr *address,
 	leave_lost(id, &group->address);
 	group_add(id, group);
 	number = group->number;
+	channel = cmx_sync_channel(id);
 	if (send_join(id, group)) {
 		saved = errno;
+		cmx_channel_put(channel);
 		group_remove(id, group);
 		return cmx_error(saved);
 	}
-	return cmx_sync_wait(id, CMX_JOIN, number);
+	return cmx_sync_wait(id, channel, CMX_JOIN, number);
 }
 
 /**

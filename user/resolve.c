@@ -100,6 +100,7 @@ CMX_EXPORT int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 {
 	const int flags = hints ? hints->ai_flags : 0;
 	struct rdma_addrinfo *info = NULL;
+	struct cmx_channel *channel;
 	struct cmx_id *own;
 	int status, saved;
 
@@ -111,12 +112,14 @@ CMX_EXPORT int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 	own = cmx_id_of(id);
 	status = status_of(rdma_getaddrinfo(node, service, hints, &info));
 	keep(own, info);
+	channel = cmx_sync_channel(own);
 	if (write_event(own, RDMA_UCMX_EVENT_TYPE_INTERNAL, status, 0)) {
 		saved = errno;
+		cmx_channel_put(channel);
 		keep(own, NULL);
 		return cmx_error(saved);
 	}
-	return cmx_sync_wait(own, CMX_RESOLVE_ADDRINFO, 0);
+	return cmx_sync_wait(own, channel, CMX_RESOLVE_ADDRINFO, 0);
 }
 
 /**

@@ -346,8 +346,10 @@ static void wait_end(void *argument)
 }
 
 /**
- * cmx_sync_wait - wait until an operation is over, if the id is synchronous
+ * cmx_sync_wait - wait until an operation is over, if the id was synchronous
  * @id: the id; the caller has a reference, or the user's pointer
+ * @channel: what cmx_sync_channel() returned before the operation was begun; given
+ *           back here
  * @operation: what was begun
  * @group: the number of the multicast group that it is about, or 0
  *
@@ -357,10 +359,10 @@ static void wait_end(void *argument)
  * connection ended, the device was removed meanwhile), ESHUTDOWN (the id was
  * destroyed or migrated meanwhile), and as rdma_get_cm_event().
  */
-int cmx_sync_wait(struct cmx_id *id, enum cmx_operation operation,
-		  uint64_t group)
+int cmx_sync_wait(struct cmx_id *id, struct cmx_channel *channel,
+		  enum cmx_operation operation, uint64_t group)
 {
-	struct wait wait = { .id = id, .channel = cmx_sync_channel(id) };
+	struct wait wait = { .id = id, .channel = channel };
 	int ret, error;
 
 	if (!wait.channel)
@@ -375,4 +377,25 @@ int cmx_sync_wait(struct cmx_id *id, enum cmx_operation operation,
 		cmx_sync_set_event(id, wait.event);
 	wait_end(&wait);
 	return error ? cmx_error(error) : 0;
+}
+
+/**
+ * cmx_sync_command - send a command and wait for what it began
+ * @id: the id; the caller has a reference, or the user's pointer
+ * @request: RDMA_UCMX_*
+ * @argument: its struct, complete
+ * @operation: what it begins
+ *
+ * As cmx_id_command(), and then as cmx_sync_wait().
+ */
+int cmx_sync_command(struct cmx_id *id, unsigned long request, void *argument,
+		     enum cmx_operation operation)
+{
+	struct cmx_channel *channel = cmx_sync_channel(id);
+
+	if (cmx_id_command(id, request, argument) < 0) {
+		cmx_channel_put(channel);
+		return -1;
+	}
+	return cmx_sync_wait(id, channel, operation, 0);
 }

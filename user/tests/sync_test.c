@@ -3,6 +3,7 @@
  * Which event ends a synchronous call, and what becomes of the others?  Over a
  * fake kernel that brings any.
  */
+#include <netinet/in.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -56,6 +57,11 @@ static void bring(struct cmx_id *id, int type, int status, uint64_t group)
 	fake_bring(&head, sizeof(head));
 }
 
+static int sync_wait(struct cmx_id *id, enum cmx_operation operation, uint64_t group)
+{
+	return cmx_sync_wait(id, cmx_sync_channel(id), operation, group);
+}
+
 TEST_F(sync, ends_with_its_own_event)
 {
 	static const struct {
@@ -76,7 +82,7 @@ TEST_F(sync, ends_with_its_own_event)
 	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		bring(self->own, RDMA_CM_EVENT_ADDR_CHANGE, 0, 0);
 		bring(self->own, pairs[i].event, 0, 0);
-		test_ok(cmx_sync_wait(self->own, pairs[i].operation, 0));
+		test_ok(sync_wait(self->own, pairs[i].operation, 0));
 		ASSERT_NE(NULL, self->id->event);
 		EXPECT_EQ(0, self->id->event->status);
 		EXPECT_EQ(0, fake_outstanding());
@@ -103,7 +109,7 @@ TEST_F(sync, says_what_went_wrong)
 	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
 		bring(self->own, ends[i].event, ends[i].status, 0);
 		test_err(ends[i].error,
-			 cmx_sync_wait(self->own, CMX_CONNECT, 0));
+			 sync_wait(self->own, CMX_CONNECT, 0));
 		ASSERT_NE(NULL, self->id->event);
 		EXPECT_EQ(ends[i].event, self->id->event->event);
 	}
@@ -119,12 +125,12 @@ TEST_F(sync, event_of_another_kind_ends_nothing)
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		bring(self->own, kinds[i], 0, 0);
 		bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
-		test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+		test_ok(sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
 		EXPECT_EQ(RDMA_CM_EVENT_ADDR_RESOLVED, self->id->event->event);
 	}
 	bring(self->own, RDMAX_EVENT_ARRIVED, 0, 0);
 	bring(self->own, RDMA_CM_EVENT_ESTABLISHED, 0, 0);
-	test_ok(cmx_sync_wait(self->own, CMX_ACCEPT, 0));
+	test_ok(sync_wait(self->own, CMX_ACCEPT, 0));
 	EXPECT_EQ(RDMA_CM_EVENT_ESTABLISHED, self->id->event->event);
 }
 
@@ -137,7 +143,7 @@ TEST_F(sync, event_of_another_id_ends_nothing)
 	bring(cmx_id_of(other), RDMA_CM_EVENT_ADDR_ERROR, -ENODEV, 0);
 	bring(cmx_id_of(other), RDMA_CM_EVENT_DEVICE_REMOVAL, 0, 0);
 	bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
-	test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+	test_ok(sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
 	EXPECT_EQ(self->id, self->id->event->id);
 	test_ok(rdma_destroy_id(other));
 }
@@ -146,11 +152,11 @@ TEST_F(sync, event_of_another_group_is_not_its_own)
 {
 	bring(self->own, RDMA_CM_EVENT_MULTICAST_ERROR, -ENODEV, 1);
 	bring(self->own, RDMA_CM_EVENT_MULTICAST_JOIN, 0, 2);
-	test_ok(cmx_sync_wait(self->own, CMX_JOIN, 2));
+	test_ok(sync_wait(self->own, CMX_JOIN, 2));
 	bring(self->own, RDMA_CM_EVENT_MULTICAST_ERROR, -ENODEV, 3);
-	test_err(ENODEV, cmx_sync_wait(self->own, CMX_JOIN, 3));
+	test_err(ENODEV, sync_wait(self->own, CMX_JOIN, 3));
 	bring(self->own, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, 0);
-	test_err(ENODEV, cmx_sync_wait(self->own, CMX_JOIN, 4));
+	test_err(ENODEV, sync_wait(self->own, CMX_JOIN, 4));
 }
 
 /* Its id and the channel that this got go, too. */
@@ -158,15 +164,15 @@ TEST_F(sync, request_that_nobody_waits_for)
 {
 	bring(self->own, RDMA_CM_EVENT_CONNECT_REQUEST, 0, 0);
 	bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
-	test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+	test_ok(sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
 	EXPECT_EQ(NULL, cmx_table_find_handle(4000));
 }
 
 TEST_F(sync, read_that_fails_leaves_no_event)
 {
 	bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
-	test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
-	test_err(EAGAIN, cmx_sync_wait(self->own, CMX_RESOLVE_ROUTE, 0));
+	test_ok(sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+	test_err(EAGAIN, sync_wait(self->own, CMX_RESOLVE_ROUTE, 0));
 	EXPECT_EQ(NULL, self->id->event);
 }
 
@@ -187,7 +193,7 @@ TEST_F(sync, event_in_the_id_is_not_the_users)
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 
 	bring(self->own, RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
-	test_ok(cmx_sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
+	test_ok(sync_wait(self->own, CMX_RESOLVE_ADDR, 0));
 	test_err(EINVAL, rdmax_migrate_id(self->id, channel, self->id->event,
 					  0, NULL));
 	test_ok(rdma_migrate_id(self->id, self->id->channel));
@@ -246,6 +252,76 @@ TEST_F(sync, call_that_does_not_read_yet_is_turned_away)
 	rdma_destroy_event_channel(channel);
 }
 
+static struct sockaddr *group_address(void)
+{
+	static struct sockaddr_in address = { .sin_family = AF_INET };
+
+	return (struct sockaddr *)&address;
+}
+
+/* As a program calls it. */
+#undef rdma_join_multicast
+
+struct joiner {
+	pthread_t thread;
+	struct rdma_cm_id *id;
+	int ret;
+	int error;
+};
+
+static void *join(void *argument)
+{
+	struct joiner *joiner = argument;
+
+	joiner->ret = rdma_join_multicast(joiner->id, group_address(), NULL);
+	joiner->error = errno;
+	return NULL;
+}
+
+static void join_begin(struct joiner *joiner)
+{
+	fake_hold(FAKE_JOINED);
+	pthread_create(&joiner->thread, NULL, join, joiner);
+	fake_wait_held();
+}
+
+static void join_end(struct joiner *joiner)
+{
+	fake_release();
+	pthread_join(joiner->thread, NULL);
+}
+
+/* What it began was begun by a synchronous id, whatever that is when it waits. */
+TEST_F(sync, call_that_does_not_wait_yet_is_turned_away)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct joiner joiner;
+
+	test_ok(rdma_create_id(NULL, &joiner.id, NULL, RDMA_PS_UDP));
+	join_begin(&joiner);
+	test_ok(rdma_destroy_id(joiner.id));
+	join_end(&joiner);
+	EXPECT_EQ(-1, joiner.ret);
+	EXPECT_EQ(ESHUTDOWN, joiner.error);
+
+	test_ok(rdma_create_id(NULL, &joiner.id, NULL, RDMA_PS_UDP));
+	join_begin(&joiner);
+	test_ok(rdma_migrate_id(joiner.id, channel));
+	join_end(&joiner);
+	EXPECT_EQ(-1, joiner.ret);
+	EXPECT_EQ(ESHUTDOWN, joiner.error);
+	test_ok(rdma_destroy_id(joiner.id));
+
+	/* And one that waits for nothing does not begin to. */
+	test_ok(rdma_create_id(channel, &joiner.id, NULL, RDMA_PS_UDP));
+	join_begin(&joiner);
+	test_ok(rdma_migrate_id(joiner.id, NULL));
+	join_end(&joiner);
+	EXPECT_EQ(0, joiner.ret);
+	test_ok(rdma_destroy_id(joiner.id));
+	rdma_destroy_event_channel(channel);
+}
+
 /* The event that a call has read keeps nothing of an id that is gone by then. */
 TEST_F(sync, id_is_destroyed_before_it_gets_its_event)
 {
@@ -279,7 +355,7 @@ TEST_F(sync, nobody_is_turned_away)
 	test_ok(rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
 	fd = id->channel->fd;
 	bring(cmx_id_of(id), RDMA_CM_EVENT_ADDR_RESOLVED, 0, 0);
-	test_ok(cmx_sync_wait(cmx_id_of(id), CMX_RESOLVE_ADDR, 0));
+	test_ok(sync_wait(cmx_id_of(id), CMX_RESOLVE_ADDR, 0));
 	test_ok(rdma_destroy_id(id));
 	EXPECT_FALSE(fake_is_shut(fd));
 }
