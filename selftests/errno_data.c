@@ -136,6 +136,24 @@ static void paths_line(const char *part, const char *name, struct rdma_cm_id *id
 	line_text(part, name, text);
 }
 
+/* What a path record says, but for what is of this connection alone. */
+static void path_line(const char *part, const char *name, struct rdma_cm_id *id)
+{
+	const struct ibv_sa_path_rec *path = id->route.path_rec;
+	char text[192], gid[INET6_ADDRSTRLEN];
+
+	must(!path);
+	inet_ntop(AF_INET6, &path->dgid, gid, sizeof(gid));
+	snprintf(text, sizeof(text),
+		 "to=%s,lid=%d/%d,label=%d,hops=%d,class=%d,rev=%d,paths=%d,pkey=%x,sl=%d,mtu=%d/%d,rate=%d/%d,life=%d/%d,pref=%d,raw=%d",
+		 gid, path->dlid, path->slid, !!path->flow_label, path->hop_limit,
+		 path->traffic_class, path->reversible, path->numb_path, path->pkey,
+		 path->sl, path->mtu_selector, path->mtu, path->rate_selector,
+		 path->rate, path->packet_life_time_selector,
+		 path->packet_life_time, path->preference, path->raw_traffic);
+	line_text(part, name, text);
+}
+
 static void ud_line(const char *part, const char *name, struct rdma_cm_event *event)
 {
 	const struct rdma_ud_param *ud = &event->param.ud;
@@ -211,6 +229,8 @@ void table_unconnected(const char *part)
 	open_state(&state, "child");
 	paths_line(part, "connected_child", state.id);
 	paths_line(part, "connected_client", state.peer);
+	path_line(part, "path_of_child", state.id);
+	path_line(part, "path_of_client", state.peer);
 	state_close(&state);
 }
 

@@ -8,6 +8,9 @@
 
 #include "cmx.h"
 
+/* A selector of a path record. */
+#define CMX_EXACTLY 2
+
 /* Take the next section off the record, or set the error. */
 static const void *section(const void *buffer, size_t size, size_t *offset,
 			   size_t length)
@@ -198,6 +201,7 @@ int cmx_record_apply_route(struct cmx_id *id,
 	return cmx_device_attach(id, route);
 }
 
+/* What the record leaves open is said as librdmacm says it: this is one path, exactly. */
 static void convert_path(const struct rdma_ucmx_path *source,
 			 struct ibv_sa_path_rec *path)
 {
@@ -215,16 +219,16 @@ static void convert_path(const struct rdma_ucmx_path *source,
 	path->hop_limit = label & 0xff;
 	path->traffic_class = record->tclass;
 	path->reversible = record->reversible_numpath >> 7;
-	path->numb_path = record->reversible_numpath & 0x7f;
+	path->numb_path = 1;
 	path->pkey = record->pkey;
 	path->sl = be16toh(record->qosclass_sl) & 0xf;
-	path->mtu_selector = record->mtu >> 6;
+	path->mtu_selector = CMX_EXACTLY;
 	path->mtu = record->mtu & 0x3f;
-	path->rate_selector = record->rate >> 6;
+	path->rate_selector = CMX_EXACTLY;
 	path->rate = record->rate & 0x3f;
-	path->packet_life_time_selector = record->packetlifetime >> 6;
+	path->packet_life_time_selector = CMX_EXACTLY;
 	path->packet_life_time = record->packetlifetime & 0x3f;
-	path->preference = record->preference;
+	path->preference = source->flags;
 }
 
 /**
