@@ -469,6 +469,7 @@ int cmx_qp_shut_down(struct cmx_id *id);
 /* conn.c */
 void cmx_conn_note(struct cmx_id *id, enum rdma_cm_event_type event);
 int cmx_conn_established(struct cmx_id *id);
+void cmx_conn_end(struct cmx_id *id);
 
 #include "names.h"
 

@@ -389,12 +389,28 @@ CMX_EXPORT int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
 }
 
 /**
+ * cmx_conn_end - end a connection that came to be after it was to end
+ * @id: the id
+ *
+ * rdma_cm takes the first time for success, though there was nothing to end.
+ */
+void cmx_conn_end(struct cmx_id *id)
+{
+	struct rdma_ucmx_disconnect command = {
+		.size = sizeof(command),
+		.id = atomic_load(&id->handle),
+	};
+
+	cmx_id_command(id, RDMA_UCMX_DISCONNECT, &command);
+}
+
+/**
  * rdma_disconnect - end a connection
  * @id: the id
  *
  * As rdma_disconnect(3).  Its queue pair goes to the error state first.
  * DISCONNECTED follows, which a synchronous id waits for, unless it had it
- * already.
+ * already, or is unconnected.
  *
  * errno: EINVAL (not connected), and of a synchronous id as cmx_sync_wait().
  */
@@ -406,11 +422,11 @@ CMX_EXPORT int rdma_disconnect(struct rdma_cm_id *id)
 		.id = atomic_load(&own->handle),
 	};
 
-	bool over = atomic_load(&own->over);
+	const bool over = atomic_load(&own->over);
 
 	if (cmx_qp_shut_down(own))
 		return -1;
-	if (over)
+	if (over || cmx_is_ud(own))
 		return cmx_id_command(own, RDMA_UCMX_DISCONNECT, &command);
 	return cmx_sync_command(own, RDMA_UCMX_DISCONNECT, &command,
 				CMX_DISCONNECT);

@@ -277,6 +277,9 @@ static bool ends(enum cmx_operation operation, uint64_t group,
 		return false;
 	if (event->event.event == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		return true;
+	/* One that never came to be has ended, too; see cmx_conn_note(). */
+	if (operation == CMX_DISCONNECT && atomic_load(&id->over))
+		return true;
 	return event->group == group &&
 	       is_of(operations[operation].good | operations[operation].bad,
 		     event->event.event);
@@ -286,6 +289,10 @@ static bool ends(enum cmx_operation operation, uint64_t group,
 static int error_of(enum cmx_operation operation,
 		    const struct rdma_cm_event *event)
 {
+	if (operation == CMX_DISCONNECT &&
+	    event->event != RDMA_CM_EVENT_DEVICE_REMOVAL &&
+	    !is_of(operations[operation].good, event->event))
+		return 0;
 	if (event->event == RDMA_CM_EVENT_REJECTED)
 		return ECONNREFUSED;
 	if (event->status)
@@ -332,6 +339,9 @@ static int find_end(struct wait *wait, enum cmx_operation operation,
 		cmx_event_settle(cmx_event_of(wait->event));
 		if (ends(operation, group, wait->id, cmx_event_of(wait->event)))
 			return 0;
+		if (operation == CMX_DISCONNECT &&
+		    wait->event->event == RDMA_CM_EVENT_ESTABLISHED)
+			cmx_conn_end(wait->id);
 		pass_over(wait->event);
 	}
 }

@@ -29,6 +29,7 @@ static struct fake_record {
 static unsigned int records_brought, records_read;
 static bool unclaimed[FAKE_IDS];
 static int outstanding;
+static int disconnects;
 static unsigned int cancel_after;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -132,6 +133,16 @@ int fake_outstanding(void)
 
 	pthread_mutex_lock(&lock);
 	ret = outstanding;
+	pthread_mutex_unlock(&lock);
+	return ret;
+}
+
+int fake_disconnects(void)
+{
+	int ret;
+
+	pthread_mutex_lock(&lock);
+	ret = disconnects;
 	pthread_mutex_unlock(&lock);
 	return ret;
 }
@@ -271,6 +282,9 @@ static int command_of(int fd, unsigned long request, void *argument)
 		return destroy(fd, argument);
 	case RDMA_UCMX_MIGRATE_ID:
 		return migrate(fd, argument);
+	case RDMA_UCMX_DISCONNECT:
+		disconnects++;
+		return 0;
 	case RDMA_UCMX_NOTIFY:
 		return notify(fd, argument);
 	case RDMA_UCMX_JOIN_MCAST:

@@ -50,6 +50,8 @@ void fake_bring(const void *record, size_t size);
 void fake_cancel_reader(unsigned int reads);
 /* How many events were read and not acknowledged. */
 int fake_outstanding(void);
+/* How often a connection was to end. */
+int fake_disconnects(void);
 /* A descriptor was used that is not open. */
 extern _Atomic bool fake_misused;
 

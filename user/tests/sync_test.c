@@ -148,6 +148,45 @@ TEST_F(sync, event_of_another_id_ends_nothing)
 	test_ok(rdma_destroy_id(other));
 }
 
+/* A connection that never came to be has no other end: nothing else will come. */
+TEST_F(sync, disconnects_what_was_never_connected)
+{
+	static const int ends[] = { RDMA_CM_EVENT_REJECTED, RDMA_CM_EVENT_UNREACHABLE,
+				    RDMA_CM_EVENT_CONNECT_ERROR };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+		atomic_store(&self->own->over, false);
+		bring(self->own, ends[i], -ETIMEDOUT, 0);
+		test_ok(sync_wait(self->own, CMX_DISCONNECT, 0));
+		EXPECT_EQ(ends[i], self->id->event->event);
+	}
+}
+
+/* Of one that is there it means another way to the peer, and is not its end. */
+TEST_F(sync, disconnects_what_is_connected)
+{
+	bring(self->own, RDMA_CM_EVENT_ESTABLISHED, 0, 0);
+	bring(self->own, RDMA_CM_EVENT_UNREACHABLE, 0, 0);
+	bring(self->own, RDMA_CM_EVENT_DISCONNECTED, -ETIMEDOUT, 0);
+	test_err(ETIMEDOUT, sync_wait(self->own, CMX_DISCONNECT, 0));
+	EXPECT_EQ(1, fake_disconnects());
+	atomic_store(&self->own->over, false);
+	bring(self->own, RDMA_CM_EVENT_DEVICE_REMOVAL, 0, 0);
+	test_err(ENODEV, sync_wait(self->own, CMX_DISCONNECT, 0));
+}
+
+/* There is no connection of an unconnected id that could end. */
+TEST_F(sync, disconnects_an_unconnected_id)
+{
+	struct rdma_cm_id *id;
+
+	test_ok(rdma_create_id(NULL, &id, NULL, RDMA_PS_UDP));
+	test_ok(rdma_disconnect(id));
+	EXPECT_EQ(1, fake_disconnects());
+	test_ok(rdma_destroy_id(id));
+}
+
 TEST_F(sync, event_of_another_group_is_not_its_own)
 {
 	bring(self->own, RDMA_CM_EVENT_MULTICAST_ERROR, -ENODEV, 1);
