@@ -68,7 +68,8 @@ static int status_of(int ret)
 	}
 }
 
-static void keep(struct cmx_id *id, struct rdma_addrinfo *info)
+/* Returns what was there, for the caller to free. */
+static struct rdma_addrinfo *keep(struct cmx_id *id, struct rdma_addrinfo *info)
 {
 	struct rdma_addrinfo *old;
 
@@ -76,7 +77,7 @@ static void keep(struct cmx_id *id, struct rdma_addrinfo *info)
 	old = id->addrinfo;
 	id->addrinfo = info;
 	pthread_mutex_unlock(&id->lock);
-	rdma_freeaddrinfo(old);
+	return old;
 }
 
 /**
@@ -99,7 +100,7 @@ CMX_EXPORT int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 				     const struct rdma_addrinfo *hints)
 {
 	const int flags = hints ? hints->ai_flags : 0;
-	struct rdma_addrinfo *info = NULL;
+	struct rdma_addrinfo *info = NULL, *old;
 	struct cmx_channel *channel;
 	struct cmx_id *own;
 	int status, saved;
@@ -111,14 +112,15 @@ CMX_EXPORT int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 		return cmx_error(EOPNOTSUPP);
 	own = cmx_id_of(id);
 	status = status_of(rdma_getaddrinfo(node, service, hints, &info));
-	keep(own, info);
+	old = keep(own, info);
 	channel = cmx_sync_channel(own);
 	if (write_event(own, RDMA_UCMX_EVENT_TYPE_INTERNAL, status, 0)) {
 		saved = errno;
 		cmx_channel_put(channel);
-		keep(own, NULL);
+		rdma_freeaddrinfo(keep(own, old));
 		return cmx_error(saved);
 	}
+	rdma_freeaddrinfo(old);
 	return cmx_sync_wait(own, channel, CMX_RESOLVE_ADDRINFO, 0);
 }
 

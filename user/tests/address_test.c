@@ -81,6 +81,19 @@ TEST_F(address, failed_call_changes_no_address)
 	EXPECT_EQ(0, memcmp(&before, &self->id->route, sizeof(before)));
 }
 
+/* Nor what an earlier one has found, of which the event may still be unread. */
+TEST_F(address, failed_resolution_leaves_the_answer)
+{
+	struct rdma_addrinfo *answer = calloc(1, sizeof(*answer)), *found;
+
+	cmx_id_of(self->id)->addrinfo = answer;
+	EXPECT_EQ(-1, rdma_resolve_addrinfo(self->id, "192.0.2.1", "7", NULL));
+	EXPECT_EQ(ENOTTY, errno);
+	ASSERT_EQ(0, rdma_query_addrinfo(self->id, &found));
+	EXPECT_EQ(answer, found);
+	rdma_freeaddrinfo(found);
+}
+
 static int create_ep(int flags, struct sockaddr *address, socklen_t length,
 		     struct sockaddr *other, socklen_t other_length)
 {
