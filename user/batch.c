@@ -265,7 +265,7 @@ static int put_acks(struct rdma_cm_event **events, int n,
 
 	for (i = 0; i < n && i < BATCH_EVENTS && events[i]; i++) {
 		event = cmx_event_of(events[i]);
-		if (event->channel != channel || !event->seq)
+		if (!channel || event->channel != channel || !event->seq)
 			break;
 		if (!event->event.id)
 			cmx_adopt_none(event);

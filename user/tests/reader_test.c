@@ -242,6 +242,21 @@ TEST_F(reader, held_event_is_acknowledged_before)
 	cmx_id_put(cmx_id_of(self->id));
 }
 
+/* As an event is noticed that is acknowledged twice, so is one that was given away. */
+TEST_F(reader, given_event_is_acknowledged)
+{
+	struct rdma_cm_event *event;
+
+	bring(self->id, RDMA_CM_EVENT_ADDR_CHANGE, NULL);
+	ASSERT_EQ(0, rdma_get_cm_event(self->channel, &event));
+	test_ok(rdmax_migrate_id(self->id, self->channel, event, 0, NULL));
+	cmx_sys_ack(0, 0, 0);
+	test_err(EINVAL, rdma_ack_cm_event(event));
+	EXPECT_EQ(1, rdmax_ack_cm_events(&event, 1));
+	EXPECT_EQ(cmx_id_of(self->id), cmx_table_find(cmx_id_of(self->id)->cookie));
+	cmx_id_put(cmx_id_of(self->id));
+}
+
 /* Its further events are those of an id that this process does not know. */
 static void read_as_a_strangers(struct __test_metadata *_metadata,
 				struct rdma_event_channel *channel,
