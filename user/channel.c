@@ -7,10 +7,37 @@
  * in the kernel with it holds one, so that its number cannot come to mean
  * another file under that call.  All users together hold one of refs: whoever
  * uses the descriptor has the memory.  Both are atomic, no locks.
+ *
+ * All channels are in a list, for fork(): the calls that use a descriptor in
+ * other threads are not there in the child, whose descriptor is another one.
  */
 #include <stdlib.h>
 
 #include "cmx.h"
+
+/* Protects the list, and nothing else is done under it. */
+static pthread_mutex_t channels_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cmx_channel *channels;
+
+static void channels_add(struct cmx_channel *channel)
+{
+	pthread_mutex_lock(&channels_lock);
+	channel->next = channels;
+	channel->link = &channels;
+	if (channels)
+		channels->link = &channel->next;
+	channels = channel;
+	pthread_mutex_unlock(&channels_lock);
+}
+
+static void channels_remove(struct cmx_channel *channel)
+{
+	pthread_mutex_lock(&channels_lock);
+	*channel->link = channel->next;
+	if (channel->next)
+		channel->next->link = channel->link;
+	pthread_mutex_unlock(&channels_lock);
+}
 
 static struct rdma_event_channel *channel_setup(struct cmx_channel *channel,
 						int fd)
@@ -21,6 +48,7 @@ static struct rdma_event_channel *channel_setup(struct cmx_channel *channel,
 	atomic_init(&channel->refs, 1);
 	atomic_init(&channel->users, 1);
 	pthread_mutex_init(&channel->adopt_lock, NULL);
+	channels_add(channel);
 	return &channel->channel;
 }
 
@@ -83,6 +111,7 @@ CMX_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 
 	if (spare)
 		cmx_id_put(spare);
+	own->destroyed = true;
 	cmx_channel_unuse(own);
 }
 
@@ -133,6 +162,7 @@ void cmx_channel_put(struct cmx_channel *channel)
 	if (spare)
 		cmx_id_put(spare);
 	channel->self = NULL;
+	channels_remove(channel);
 	pthread_mutex_destroy(&channel->adopt_lock);
 	free(channel);
 }
@@ -181,4 +211,40 @@ void cmx_channel_unuse(struct cmx_channel *channel)
 		return;
 	cmx_sys_close(channel->fd);
 	cmx_channel_put(channel);
+}
+
+/**
+ * cmx_channels_hold - have nobody change the list of channels, before a fork
+ */
+void cmx_channels_hold(void)
+{
+	pthread_mutex_lock(&channels_lock);
+}
+
+/**
+ * cmx_channels_release - end that
+ */
+void cmx_channels_release(void)
+{
+	pthread_mutex_unlock(&channels_lock);
+}
+
+/**
+ * cmx_channels_forked - forget the other threads, in a child after a fork
+ *
+ * Of what they use only the descriptors count: as long as one of them is open here
+ * the channel lives, whatever the parent does.
+ */
+void cmx_channels_forked(void)
+{
+	struct cmx_channel *channel;
+
+	for (channel = channels; channel; channel = channel->next) {
+		pthread_mutex_init(&channel->adopt_lock, NULL);
+		if (!atomic_load(&channel->users))
+			continue;
+		atomic_store(&channel->users, !channel->destroyed);
+		if (channel->destroyed)
+			cmx_sys_close(channel->fd);
+	}
 }

@@ -58,6 +58,9 @@ struct cmx_slot;
  * @refs: who may look at this memory: ids, and the users with one in all
  * @users: who may use @fd: the user and calls; the last one closes it
  * @adopt_lock: whoever adopts an id holds it
+ * @destroyed: the user has given it up, and only calls use it
+ * @next: next of this process' channels
+ * @link: what points to this one
  */
 struct cmx_channel {
 	struct rdma_event_channel channel;
@@ -68,6 +71,9 @@ struct cmx_channel {
 	_Atomic unsigned int refs;
 	_Atomic unsigned int users;
 	pthread_mutex_t adopt_lock;
+	bool destroyed;
+	struct cmx_channel *next;
+	struct cmx_channel **link;
 };
 
 /**
@@ -270,6 +276,9 @@ void cmx_channel_put(struct cmx_channel *channel);
 bool cmx_channel_is_ours(const struct cmx_channel *channel);
 bool cmx_channel_use(struct cmx_channel *channel);
 void cmx_channel_unuse(struct cmx_channel *channel);
+void cmx_channels_hold(void);
+void cmx_channels_release(void);
+void cmx_channels_forked(void);
 
 /* table.c */
 int cmx_table_add(struct cmx_id *id);

@@ -3,6 +3,9 @@
  * Does a command find the channel that owns its id, whatever is being moved?
  * Over a fake kernel that stops migrations where it matters.
  */
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "cmx.h"
 #include "fake.h"
 #include "test.h"
@@ -271,6 +274,64 @@ TEST_F(owner, channel_is_destroyed_under_a_call)
 	pthread_create(&thread, NULL, query, channel);
 	fake_wait_held();
 	rdma_destroy_event_channel(channel);
+	EXPECT_TRUE(fake_is_open(fd));
+	fake_release();
+	pthread_join(thread, &ret);
+	EXPECT_EQ(NULL, ret);
+	EXPECT_FALSE(fake_is_open(fd));
+}
+
+/* A child of fork() has none of the other threads that are in here. */
+TEST_F(owner, channel_is_destroyed_by_a_forked_process)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	int fd = channel->fd, status = -1;
+	pthread_t thread;
+	pid_t child;
+	void *ret;
+
+	fake_hold(FAKE_QUERY);
+	pthread_create(&thread, NULL, query, channel);
+	fake_wait_held();
+	/* As if this were what another thread is about, too. */
+	pthread_mutex_lock(&cmx_channel_of(channel)->adopt_lock);
+	child = fork();
+	if (!child) {
+		if (pthread_mutex_trylock(&cmx_channel_of(channel)->adopt_lock))
+			_exit(2);
+		pthread_mutex_unlock(&cmx_channel_of(channel)->adopt_lock);
+		rdma_destroy_event_channel(channel);
+		_exit(fake_is_open(fd) || fake_misused);
+	}
+	EXPECT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_TRUE(fake_is_open(fd));
+	pthread_mutex_unlock(&cmx_channel_of(channel)->adopt_lock);
+	fake_release();
+	pthread_join(thread, &ret);
+	EXPECT_EQ(NULL, ret);
+	rdma_destroy_event_channel(channel);
+	EXPECT_FALSE(fake_is_open(fd));
+}
+
+/* Nor would a call end there whose channel was destroyed meanwhile. */
+TEST_F(owner, forked_while_a_destroyed_channel_is_used)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	int fd = channel->fd, status = -1;
+	pthread_t thread;
+	pid_t child;
+	void *ret;
+
+	fake_hold(FAKE_QUERY);
+	pthread_create(&thread, NULL, query, channel);
+	fake_wait_held();
+	rdma_destroy_event_channel(channel);
+	child = fork();
+	if (!child)
+		_exit(fake_is_open(fd) || fake_misused);
+	EXPECT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
 	EXPECT_TRUE(fake_is_open(fd));
 	fake_release();
 	pthread_join(thread, &ret);
