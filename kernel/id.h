@@ -177,8 +177,6 @@ bool ucmx_users_put_here(struct ucmx_id *id);
 /* Room for events. */
 u32 ucmx_rooms_there(struct ucmx_id *id);
 int ucmx_rooms_add(struct ucmx_id *id, struct list_head *rooms);
-int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
-		   gfp_t gfp);
 int ucmx_room_make_unseen(struct ucmx_id *id, enum ucmx_room room,
 			  size_t capacity, gfp_t gfp);
 bool ucmx_id_caused_too_many(const struct ucmx_id *id,

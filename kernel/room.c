@@ -83,27 +83,6 @@ int ucmx_rooms_add(struct ucmx_id *id, struct list_head *rooms)
 }
 
 /**
- * ucmx_room_make - make room for an event to come
- * @id: whose event
- * @room: what kind
- * @capacity: bytes of its record
- * @gfp: how to allocate
- *
- * Return: 0, -ENOMEM, or as ucmx_rooms_add().
- */
-int ucmx_room_make(struct ucmx_id *id, enum ucmx_room room, size_t capacity,
-		   gfp_t gfp)
-{
-	struct ucmx_event *event = ucmx_event_alloc(room, capacity, gfp);
-	LIST_HEAD(rooms);
-
-	if (!event)
-		return -ENOMEM;
-	list_add(&event->of_id, &rooms);
-	return ucmx_rooms_add(id, &rooms);
-}
-
-/**
  * ucmx_room_make_unseen - make room for an event to come of an id that nobody
  *			   has seen yet
  * @id: whose event

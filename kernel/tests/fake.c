@@ -104,6 +104,18 @@ struct ucmx_id *fake_id(struct fake_world *world, struct ucmx_channel *channel)
 	return id;
 }
 
+/* As a command makes it that causes one event. */
+int fake_room(struct ucmx_id *id, enum ucmx_room room, size_t capacity)
+{
+	struct ucmx_event *event = ucmx_event_alloc(room, capacity, GFP_KERNEL);
+	LIST_HEAD(rooms);
+
+	if (!event)
+		return -ENOMEM;
+	list_add(&event->of_id, &rooms);
+	return ucmx_rooms_add(id, &rooms);
+}
+
 struct ucmx_id *fake_listener(struct fake_world *world,
 			      struct ucmx_channel *channel, u32 backlog)
 {

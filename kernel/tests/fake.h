@@ -203,6 +203,7 @@ struct ucmx_channel *fake_channel(struct fake_world *world);
 void fake_close(struct fake_world *world, struct ucmx_channel *channel);
 struct ucmx_id *fake_id_unseen(struct fake_world *world);
 struct ucmx_id *fake_id(struct fake_world *world, struct ucmx_channel *channel);
+int fake_room(struct ucmx_id *id, enum ucmx_room room, size_t capacity);
 struct ucmx_id *fake_listener(struct fake_world *world,
 			      struct ucmx_channel *channel, u32 backlog);
 u64 fake_cookie(u32 handle);

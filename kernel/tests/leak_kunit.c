@@ -53,9 +53,8 @@ static struct ucmx_id *busy(struct fake_world *w, struct ucmx_channel *channel)
 
 	for (room = 0; room < UCMX_ROOM_GROUP; room++)
 		KUNIT_EXPECT_EQ(w->test, 0,
-				ucmx_room_make(id, room,
-					       sizeof(struct rdma_ucmx_event),
-					       GFP_KERNEL));
+				fake_room(id, room,
+					  sizeof(struct rdma_ucmx_event)));
 	ucmx_room_drop(id, UCMX_ROOM_CONNECT);
 	event = ucmx_room_take(id, UCMX_ROOM_DISCONNECTED);
 	KUNIT_ASSERT_NOT_NULL(w->test, event);

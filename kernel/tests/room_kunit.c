@@ -7,8 +7,7 @@
 
 static int make(struct ucmx_id *id, enum ucmx_room room)
 {
-	return ucmx_room_make(id, room, sizeof(struct rdma_ucmx_event),
-			      GFP_KERNEL);
+	return fake_room(id, room, sizeof(struct rdma_ucmx_event));
 }
 
 /* Rooms of a kind that an id has. */

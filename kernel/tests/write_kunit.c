@@ -123,19 +123,15 @@ static void c19_events_of_commands_have_a_limit(struct kunit *test)
 	struct ucmx_event *event;
 
 	ucmx_max_user_events = 1;
-	KUNIT_EXPECT_EQ(test, 0,
-			ucmx_room_make(id, UCMX_ROOM_ADDR, size, GFP_KERNEL));
+	KUNIT_EXPECT_EQ(test, 0, fake_room(id, UCMX_ROOM_ADDR, size));
 	event = ucmx_room_take(id, UCMX_ROOM_ADDR);
 	KUNIT_ASSERT_NOT_NULL(test, event);
 	event->head.size = size;
 	event->head.event = 1;
 	KUNIT_EXPECT_EQ(test, 0, ucmx_event_raise(id, event));
-	KUNIT_EXPECT_EQ(test, -ENOSPC,
-			ucmx_room_make(id, UCMX_ROOM_ROUTE, size, GFP_KERNEL));
+	KUNIT_EXPECT_EQ(test, -ENOSPC, fake_room(id, UCMX_ROOM_ROUTE, size));
 	KUNIT_EXPECT_EQ(test, -ENOSPC, write_event(w, id, 2));
-	KUNIT_EXPECT_EQ(test, 0,
-			ucmx_room_make(id, UCMX_ROOM_REJECTED, size,
-				       GFP_KERNEL));
+	KUNIT_EXPECT_EQ(test, 0, fake_room(id, UCMX_ROOM_REJECTED, size));
 	fake_expect_events(w, w->source, id, 1, 1);
 	fake_ack(w, w->source, id->handle, 1);
 	/* An announcement is one of them. */

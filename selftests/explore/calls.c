@@ -269,9 +269,7 @@ static long join(struct ucmx_id *id, const struct op *op)
 /* What a command causes; it may fail in rdma_cm, and cause nothing then. */
 static long make_room(struct ucmx_id *id, const struct op *op)
 {
-	int err = ucmx_room_make(id, UCMX_ROOM_ROUTE,
-				 sizeof(struct rdma_ucmx_event),
-				 GFP_KERNEL_ACCOUNT);
+	int err = give_room(id, UCMX_ROOM_ROUTE);
 
 	if (!err && op->flags & FAILS) {
 		point(DOING_CALL, NULL, HERE);

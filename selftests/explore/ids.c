@@ -96,6 +96,20 @@ struct ucmx_id *make_id(int k)
 	return id;
 }
 
+/* As a command does that causes one event. */
+int give_room(struct ucmx_id *id, enum ucmx_room room)
+{
+	struct ucmx_event *event;
+	LIST_HEAD(rooms);
+
+	event = ucmx_event_alloc(room, sizeof(struct rdma_ucmx_event),
+				 GFP_KERNEL_ACCOUNT);
+	if (!event)
+		return -ENOMEM;
+	list_add(&event->of_id, &rooms);
+	return ucmx_rooms_add(id, &rooms);
+}
+
 void drop_id(int k)
 {
 	W.parts[k].given = false;

@@ -14,8 +14,7 @@
 static void make_room_for(const struct op *op)
 {
 	if (op->kind == OP_RAISE && W.parts[op->id].alive)
-		ucmx_room_make(W.parts[op->id].id, UCMX_ROOM_CONNECT,
-			       sizeof(struct rdma_ucmx_event), GFP_KERNEL);
+		give_room(W.parts[op->id].id, UCMX_ROOM_CONNECT);
 }
 
 static void prepare_new(const struct op *op)

@@ -340,6 +340,7 @@ const char *words_of_op(const struct op *op);
 
 /* ids.c: ids that stand for nothing, and what rdma_cm does to them. */
 struct ucmx_id *make_id(int k);
+int give_room(struct ucmx_id *id, enum ucmx_room room);
 void drop_id(int k);
 void raise_event(const struct op *op);
 void raise_unasked(const struct op *op);
