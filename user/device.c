@@ -385,12 +385,21 @@ static struct ibv_context **keep_devices(struct ibv_device **list, int count,
 	return NULL;
 }
 
+/* libibverbs puts those that came after it was first asked before the others. */
+static int by_index(const void *a, const void *b)
+{
+	struct ibv_device *const *one = a, *const *other = b;
+
+	return ibv_get_device_index(*one) - ibv_get_device_index(*other);
+}
+
 /**
  * rdma_get_devices - list the RDMA devices that there are
  * @num_devices: where to put how many, or NULL
  *
- * As rdma_get_devices(3).  The list ends with NULL and belongs to the caller,
- * who frees it with rdma_free_devices(); the devices stay open.
+ * As rdma_get_devices(3), in the order in which they came.  The list ends with
+ * NULL and belongs to the caller, who frees it with rdma_free_devices(); the
+ * devices stay open.
  *
  * Returns NULL and errno on error: ENODEV (there is none), ENOMEM, and if none
  * can be opened what that says.
@@ -405,6 +414,7 @@ CMX_EXPORT struct ibv_context **rdma_get_devices(int *num_devices)
 	end_gone_devices();
 	list = ibv_get_device_list(&count);
 	if (list) {
+		qsort(list, count, sizeof(*list), by_index);
 		contexts = keep_devices(list, count, &used);
 		ibv_free_device_list(list);
 	}

@@ -2,6 +2,7 @@
 /*
  * Devices that come after the program has begun, and that go.
  */
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +82,61 @@ TEST_F(device, comes_later)
 	use_device(_metadata, self->channel, &verbs);
 	EXPECT_EQ(listed, verbs);
 	test_ok(rdma_destroy_id(id));
+}
+
+/* Besides the one that is there; it goes with its interface. */
+static int add_device(int number)
+{
+	static const char *const steps[] = {
+		"/usr/bin/ip link add d%d type dummy",
+		"/usr/bin/ip link set d%d up",
+		"rdma link add rxe%d type rxe netdev d%d",
+	};
+	char command[64];
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(command, sizeof(command), steps[i], number, number);
+		if (system(command))
+			return -1;
+	}
+	return 0;
+}
+
+/* In a process of its own, which does not keep them open. */
+static int list_in_order(void)
+{
+	struct ibv_context **list;
+	int i, count, last = -1, index;
+
+	rdma_free_devices(rdma_get_devices(NULL));
+	if (add_device(9) || add_device(8))
+		return 3;
+	list = rdma_get_devices(&count);
+	if (!list || count != 3)
+		return 1;
+	for (i = 0; i < count; i++) {
+		index = ibv_get_device_index(list[i]->device);
+		if (index <= last)
+			return 2;
+		last = index;
+	}
+	return 0;
+}
+
+/* The first that there was is the first, as with librdmacm, whenever they came. */
+TEST_F(device, listed_in_order)
+{
+	int status = -1;
+	pid_t child;
+
+	child = fork();
+	if (!child)
+		_exit(list_in_order());
+	EXPECT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, system("/usr/bin/ip link del d8"));
+	EXPECT_EQ(0, system("/usr/bin/ip link del d9"));
 }
 
 /* It goes as soon as nobody has an id on it; another of its name is another one. */
