@@ -70,7 +70,9 @@ examples: user ## the programs in user/examples
 packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
 	    ibverbs-providers rdmacm-utils perftest python3-pyverbs rdma-core \
 	    iproute2 gcc-multilib libc6-dev-i386 pkg-config libcap2-bin mandoc \
-	    fio qperf libfabric-bin ucx-utils dapl2-utils qemu-system-x86 valgrind udev
+	    fio qperf libfabric-bin ucx-utils dapl2-utils librpma-dev tgt \
+	    openmpi-bin netpipe-openmpi qemu-system-x86 qemu-utils qemu-block-extra \
+	    valgrind udev
 
 .PHONY: prepare
 prepare: ## install what the targets below need from Debian, or say what is missing
