@@ -73,6 +73,7 @@ packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
 	    fio qperf libfabric-bin ucx-utils dapl2-utils librpma-dev tgt \
 	    openmpi-bin netpipe-openmpi qemu-system-x86 qemu-utils qemu-block-extra \
 	    valgrind udev
+packages_long := ceph-mon ceph-common
 
 .PHONY: prepare
 prepare: ## install what the targets below need from Debian, or say what is missing
@@ -102,6 +103,7 @@ check: tests ## all tests: sources, KUnit, VM, programs
 
 .PHONY: check-long
 check-long: tests ## tests that "check" has no time for
+	@. selftests/vm/lib.sh && need_packages $(packages_long)
 	selftests/check --long
 
 # Every kernel that there is a module for.
