@@ -94,7 +94,8 @@ pair_as_soon_as() {
 
 no_server() {
 	say "${server[*]}: $*"
-	kill -KILL "$server_pid"
+	# It tells the server, and kills it if need be.
+	kill -TERM "$server_pid"
 	wait "$server_pid"
 	show server
 	return 1
