@@ -99,17 +99,27 @@ static void fake_note_lookup(void)
 	fake_cost.held_in_lookup = lockdep_depth(current) - fake_cost.held;
 }
 
+/* Some are functions, and some macros, by the kernel's version. */
+#undef kmem_cache_create_usercopy
 #define kmem_cache_create_usercopy(name, size, align, flags, offset, usersize, ctor) \
 	fake_cache_create(name, size, offset, usersize)
+#undef copy_to_user
 #define copy_to_user(to, from, n)	fake_copy_to_user(to, from, n)
+#undef kmem_cache_zalloc
 #define kmem_cache_zalloc(cache, gfp)	fake_event_zalloc(cache, gfp)
+#undef kmem_cache_free
 #define kmem_cache_free(cache, event)	fake_event_free(cache, event)
+#undef kzalloc
 #define kzalloc(size, gfp)		fake_zalloc(size, gfp)
+#undef kfree
 #define kfree(object)			fake_free(object)
 #undef kfree_rcu
 #define kfree_rcu(object, ...)		call_rcu(&(object)->rcu, fake_free_rcu)
+#undef get_pid
 #define get_pid(pid)			fake_get_pid(pid)
+#undef put_pid
 #define put_pid(pid)			fake_put_pid(pid)
+#undef ktime_get_ns
 #define ktime_get_ns()			fake_now()
 
 /* Loops over a list take each step by this one. */
