@@ -66,17 +66,21 @@ user: ## librdmacmx
 examples: user ## the programs in user/examples
 	+$(MAKE) -C user/examples O=$(build)/examples LIBRARY=$(build)/user
 
-# What the targets below need from Debian; as root they install it themselves.
-packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev \
-	    ibverbs-providers rdmacm-utils perftest python3-pyverbs rdma-core \
-	    iproute2 gcc-multilib libc6-dev-i386 pkg-config libcap2-bin mandoc \
+# What the targets below need from Debian; as root they install it themselves.  To build
+# and to show it takes less than to test it.
+packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev ibverbs-providers \
+	    rdma-core rdmacm-utils iproute2 pkg-config udev qemu-system-x86
+packages_tests := perftest python3-pyverbs gcc-multilib libc6-dev-i386 libcap2-bin mandoc \
 	    fio qperf libfabric-bin ucx-utils dapl2-utils librpma-dev tgt \
-	    openmpi-bin netpipe-openmpi qemu-system-x86 qemu-utils qemu-block-extra \
-	    valgrind udev
+	    openmpi-bin netpipe-openmpi qemu-utils qemu-block-extra valgrind
 packages_long := ceph-mon ceph-common
 
 .PHONY: prepare
 prepare: ## install what the targets below need from Debian, or say what is missing
+	@. selftests/vm/lib.sh && need_packages $(packages) $(packages_tests)
+
+.PHONY: prepare-demo
+prepare-demo:
 	@. selftests/vm/lib.sh && need_packages $(packages)
 
 .PHONY: vm-modules
@@ -85,7 +89,7 @@ vm-modules: prepare
 	+$(MAKE) --no-print-directory vm-module KERNEL=debug
 
 .PHONY: demo
-demo: prepare ## show what migration does, over soft-RoCE in a VM
+demo: prepare-demo ## show what migration does, over soft-RoCE in a VM
 	@echo "building module, library and program"
 	+@$(MAKE) -s --no-print-directory vm-module KERNEL=debian 2>&1 | \
 		{ grep -v 'Skipping BTF' || :; }; exit $${PIPESTATUS[0]}
