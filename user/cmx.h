@@ -433,6 +433,9 @@ void cmx_group_lost(const struct cmx_event *event);
 void cmx_groups_free(struct cmx_group *group);
 void cmx_groups_detach(struct cmx_id *id);
 
+/* resolve.c */
+int cmx_write_event(struct cmx_id *id, uint32_t event, int status, uint64_t arg);
+
 /* record.c */
 int cmx_record_parse(const void *buffer, size_t size,
 		     struct cmx_record *record);

@@ -133,12 +133,22 @@ static void got_join(struct cmx_event *event, const struct cmx_record *record)
 		cmx_group_lost(event);
 }
 
-/* What rdma_resolve_addrinfo() left for the reader. */
-static void got_internal(struct cmx_event *event)
+/*
+ * What rdma_resolve_addrinfo() left for the reader, or that a group was left which
+ * a synchronous call is joining.  Returns whether it is for the user.
+ */
+static bool got_internal(struct cmx_event *event, const struct cmx_record *record)
 {
+	if (record->arg && *record->arg) {
+		event->event.event = RDMA_CM_EVENT_MULTICAST_ERROR;
+		event->group = *record->arg;
+		memset(&event->event.param, 0, sizeof(event->event.param));
+		return cmx_sync_is(event->id);
+	}
 	event->event.event = event->event.status ?
 				     RDMA_CM_EVENT_ADDRINFO_ERROR :
 				     RDMA_CM_EVENT_ADDRINFO_RESOLVED;
+	return true;
 }
 
 /* Deliver the event of an id that is known. */
@@ -175,7 +185,8 @@ static int deliver(struct cmx_delivery *delivery, const struct cmx_record *recor
 		got_join(event, record);
 		break;
 	case RDMA_CM_EVENT_INTERNAL:
-		got_internal(event);
+		if (!got_internal(event, record))
+			return pass_over(delivery);
 		break;
 	}
 	cmx_conn_note(id, event->event.event);

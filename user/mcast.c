@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Multicast groups of ids.
+ * Multicast groups of ids: from when they were joined (join.c) until they are left.
  *
  * A group has a number among those of its id: events name it by that, as the
  * cookie that the kernel hands back, so that one of a group that was left means
@@ -14,41 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmx.h"
+#include "mcast.h"
 
 /**
- * struct cmx_group - a multicast group that an id joined
- * @next: next of the same id
- * @number: among those of the id
- * @handle: the kernel's number of it
- * @address: its address
- * @context: the user's
- * @send_only: whether nothing is received from it
- * @leaving: whether it is being left, or was left with events unacknowledged
- * @busy: whether a thread is leaving it; protects @left
- * @left: whether the kernel may have forgotten it
- * @lost: whether the user was told that it is not, or no longer, joined
- * @attached: whether the queue pair is, to @mgid and @mlid
- * @mgid: GID
- * @mlid: LID
+ * cmx_group_add - put a group into an id's list
+ * @id: the id
+ * @group: the group, which gets its number
  */
-struct cmx_group {
-	struct cmx_group *next;
-	uint64_t number;
-	uint32_t handle;
-	struct rdma_ucmx_addr address;
-	void *context;
-	bool send_only;
-	bool leaving;
-	bool busy;
-	bool left;
-	bool lost;
-	bool attached;
-	union ibv_gid mgid;
-	uint16_t mlid;
-};
-
-static void group_add(struct cmx_id *id, struct cmx_group *group)
+void cmx_group_add(struct cmx_id *id, struct cmx_group *group)
 {
 	pthread_mutex_lock(&id->lock);
 	group->number = ++id->last_group;
@@ -57,7 +30,12 @@ static void group_add(struct cmx_id *id, struct cmx_group *group)
 	pthread_mutex_unlock(&id->lock);
 }
 
-static void group_remove(struct cmx_id *id, struct cmx_group *group)
+/**
+ * cmx_group_remove - take a group off an id's list, and free it
+ * @id: the id
+ * @group: the group
+ */
+void cmx_group_remove(struct cmx_id *id, struct cmx_group *group)
 {
 	struct cmx_group **link = &id->groups;
 
@@ -69,8 +47,12 @@ static void group_remove(struct cmx_id *id, struct cmx_group *group)
 	free(group);
 }
 
-/* Called with id->lock held. */
-static struct cmx_group *group_find(struct cmx_id *id, uint64_t number)
+/**
+ * cmx_group_find - find a group by its number
+ * @id: the id, with its lock held
+ * @number: the number
+ */
+struct cmx_group *cmx_group_find(struct cmx_id *id, uint64_t number)
 {
 	struct cmx_group *group = id->groups;
 
@@ -105,7 +87,7 @@ void cmx_group_context(struct cmx_event *event, uint32_t handle)
 	struct cmx_group *group;
 
 	pthread_mutex_lock(&id->lock);
-	group = group_find(id, event->group);
+	group = cmx_group_find(id, event->group);
 	/* Whose id this was has numbered a group like that, too. */
 	if (group && group->handle && group->handle != handle) {
 		group = NULL;
@@ -126,7 +108,7 @@ void cmx_group_lost(const struct cmx_event *event)
 	struct cmx_group *group;
 
 	pthread_mutex_lock(&event->id->lock);
-	group = group_find(event->id, event->group);
+	group = cmx_group_find(event->id, event->group);
 	if (group)
 		group->lost = true;
 	pthread_mutex_unlock(&event->id->lock);
@@ -141,7 +123,7 @@ static int attach(struct cmx_event *event)
 	int ret = 0;
 
 	pthread_mutex_lock(&id->lock);
-	group = group_find(id, event->group);
+	group = cmx_group_find(id, event->group);
 	if (group && !group->leaving) {
 		group->mgid = ah->grh.dgid;
 		group->mlid = ah->dlid;
@@ -189,17 +171,25 @@ static struct cmx_group *group_to_leave(struct cmx_id *id,
 	return left;
 }
 
+static bool is_lost(const struct cmx_group *group)
+{
+	return group->lost && !group->leaving;
+}
+
 /*
  * Find the group and let nobody else leave it.  Called with the queue pair's
- * lock held.
+ * lock held.  @lost: it is only to be left if it was lost.
  */
 static struct cmx_group *leave_begin(struct cmx_id *id,
-				     const struct rdma_ucmx_addr *address)
+				     const struct rdma_ucmx_addr *address,
+				     bool lost)
 {
 	struct cmx_group *group;
 
 	pthread_mutex_lock(&id->lock);
 	group = group_to_leave(id, address);
+	if (group && lost && !is_lost(group))
+		group = NULL;
 	if (group)
 		group->busy = true;
 	pthread_mutex_unlock(&id->lock);
@@ -241,17 +231,37 @@ static void detach(struct cmx_id *id, struct cmx_group *group)
 	pthread_mutex_unlock(&id->lock);
 }
 
+/*
+ * No event of the group will come any more, for which a synchronous call of another
+ * thread may wait: it is told by one that deliver.c makes MULTICAST_ERROR of.
+ */
+static void turn_joiner_away(struct cmx_id *id, struct cmx_group *group)
+{
+	bool awaited;
+
+	pthread_mutex_lock(&id->lock);
+	awaited = group->awaited;
+	group->awaited = false;
+	pthread_mutex_unlock(&id->lock);
+	if (awaited)
+		cmx_write_event(id, RDMA_UCMX_EVENT_TYPE_INTERNAL, -ECANCELED,
+				group->number);
+}
+
 /* What was interrupted, or took too long, can be gone on with. */
 static void leave_end(struct cmx_id *id, struct cmx_group *group, int ret)
 {
 	int saved = errno;
 
+	if (!ret || errno != EAGAIN)
+		turn_joiner_away(id, group);
+	errno = saved;
 	if (ret && (errno == EINTR || errno == ETIMEDOUT || errno == EAGAIN)) {
 		pthread_mutex_lock(&id->lock);
 		group->busy = false;
 		pthread_mutex_unlock(&id->lock);
 	} else {
-		group_remove(id, group);
+		cmx_group_remove(id, group);
 	}
 	errno = saved;
 }
@@ -280,7 +290,7 @@ static int leave_now(struct cmx_id *id, const struct rdma_ucmx_addr *address,
 		     struct rdma_ucmx_leave_mcast *command)
 {
 	int state = cmx_qp_lock(id);
-	struct cmx_group *group = leave_begin(id, address);
+	struct cmx_group *group = leave_begin(id, address, false);
 	int ret = -1;
 
 	if (group) {
@@ -299,7 +309,7 @@ static int leave_waiting(struct cmx_id *id,
 			 struct rdma_ucmx_leave_mcast *command, bool stubborn)
 {
 	int state = cmx_qp_lock(id);
-	struct cmx_group *group = leave_begin(id, address);
+	struct cmx_group *group = leave_begin(id, address, false);
 	int ret;
 
 	if (group)
@@ -370,130 +380,29 @@ CMX_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id,
 	return leave(cmx_id_of(id), addr, &command, true);
 }
 
-static bool is_lost(struct cmx_id *id, const struct rdma_ucmx_addr *address)
-{
-	struct cmx_group *group;
-	bool lost;
-
-	pthread_mutex_lock(&id->lock);
-	group = group_to_leave(id, address);
-	lost = group && group->lost && !group->leaving;
-	pthread_mutex_unlock(&id->lock);
-	return lost;
-}
-
-/*
+/**
+ * cmx_group_leave_lost - leave a group that is to be joined again
+ * @id: the id
+ * @address: address of the group, which may be joined or not
+ *
  * One that was lost is still the id's, and an address is joined once.  The event
- * that told of it may be unacknowledged, which is not waited for.
+ * that told of it may be unacknowledged, which nobody waits for.
  */
-static void leave_lost(struct cmx_id *id, const struct rdma_ucmx_addr *address)
+void cmx_group_leave_lost(struct cmx_id *id, const struct rdma_ucmx_addr *address)
 {
 	struct rdma_ucmx_leave_mcast command = {
 		.size = sizeof(command),
 		.deadline = 1,
 	};
+	int state = cmx_qp_lock(id);
+	struct cmx_group *group = leave_begin(id, address, true);
 
-	if (is_lost(id, address))
-		leave_waiting(id, address, &command, true);
-}
-
-/* Its event may have been read, and the group left, before this returns. */
-static int send_join(struct cmx_id *id, struct cmx_group *group)
-{
-	const uint64_t number = group->number;
-	struct rdma_ucmx_join_mcast command = {
-		.size = sizeof(command),
-		.id = atomic_load(&id->handle),
-		.join_state = group->send_only ?
-				      RDMA_UCMX_JOIN_SEND_ONLY_FULL_MEMBER :
-				      RDMA_UCMX_JOIN_FULL_MEMBER,
-		.cookie = number,
-		.addr = group->address,
-	};
-
-	if (cmx_id_command(id, RDMA_UCMX_JOIN_MCAST, &command) < 0)
-		return -1;
-	pthread_mutex_lock(&id->lock);
-	group = group_find(id, number);
 	if (group)
-		group->handle = command.out_group;
-	pthread_mutex_unlock(&id->lock);
-	return 0;
-}
-
-static int join(struct cmx_id *id, const struct sockaddr *address,
-		bool send_only, void *context)
-{
-	struct cmx_group *group = calloc(1, sizeof(*group));
-	struct cmx_channel *channel;
-	uint64_t number;
-	int saved;
-
+		detach(id, group);
+	cmx_qp_unlock(id, state);
 	if (!group)
-		return -1;
-	*group = (struct cmx_group){ .context = context, .send_only = send_only };
-	if (cmx_addr_put(address, &group->address)) {
-		free(group);
-		return -1;
-	}
-	leave_lost(id, &group->address);
-	group_add(id, group);
-	number = group->number;
-	channel = cmx_sync_channel(id);
-	if (send_join(id, group)) {
-		saved = errno;
-		cmx_channel_put(channel);
-		group_remove(id, group);
-		return cmx_error(saved);
-	}
-	return cmx_sync_wait(id, channel, CMX_JOIN, number);
-}
-
-/**
- * rdma_join_multicast - join a multicast group
- * @id: an unconnected id that is bound to a device
- * @addr: address of the group
- * @context: the user's, returned as private_data of the group's events
- *
- * As rdma_join_multicast(3).  MULTICAST_JOIN or MULTICAST_ERROR follows, which
- * a synchronous id waits for.  The id's queue pair, if it has one by then, is
- * attached to the group.
- *
- * errno: EINVAL (no address, family unknown, no device), EADDRINUSE (it has
- * joined it already, and has not got MULTICAST_ERROR), and of a synchronous id as cmx_sync_wait().
- */
-CMX_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
-				   void *context)
-{
-	return join(cmx_id_of(id), addr, false, context);
-}
-
-/**
- * rdma_join_multicast_ex - join a multicast group, perhaps only to send
- * @id: an unconnected id that is bound to a device
- * @mc_join_attr: address of the group, and flags; both must be there
- * @context: the user's, returned as private_data of the group's events
- *
- * As rdma_join_multicast_ex(3).
- *
- * errno: ENOTSUP (unknown bit in the mask), EINVAL (address or flags missing,
- * unknown flag), and as rdma_join_multicast().
- */
-CMX_EXPORT int
-rdma_join_multicast_ex(struct rdma_cm_id *id,
-		       struct rdma_cm_join_mc_attr_ex *mc_join_attr,
-		       void *context)
-{
-	const uint32_t wanted = RDMA_CM_JOIN_MC_ATTR_ADDRESS |
-				RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
-
-	if (mc_join_attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED)
-		return cmx_error(ENOTSUP);
-	if (mc_join_attr->comp_mask != wanted ||
-	    mc_join_attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
-		return cmx_error(EINVAL);
-	return join(cmx_id_of(id), mc_join_attr->addr,
-		    mc_join_attr->join_flags ==
-			    RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER,
-		    context);
+		return;
+	while (send_leave(id, group, &command) && errno == EINTR)
+		;
+	cmx_group_remove(id, group);
 }

@@ -12,8 +12,16 @@
 
 #include "cmx.h"
 
-static int write_event(struct cmx_id *id, uint32_t event, int status,
-		       uint64_t arg)
+/**
+ * cmx_write_event - raise an event
+ * @id: the id whose event it is
+ * @event: RDMA_UCMX_EVENT_TYPE_USER, or RDMA_UCMX_EVENT_TYPE_INTERNAL for one of the
+ *         library's own, see deliver.c
+ * @status: its status
+ * @arg: returned with it; of one of the library's own the number of the multicast
+ *       group that it is about, or 0
+ */
+int cmx_write_event(struct cmx_id *id, uint32_t event, int status, uint64_t arg)
 {
 	struct rdma_ucmx_write_event command = {
 		.size = sizeof(command),
@@ -44,8 +52,8 @@ CMX_EXPORT int rdma_write_cm_event(struct rdma_cm_id *id,
 {
 	if (event != RDMA_CM_EVENT_USER)
 		return cmx_error(EINVAL);
-	return write_event(cmx_id_of(id), RDMA_UCMX_EVENT_TYPE_USER, status,
-			   arg);
+	return cmx_write_event(cmx_id_of(id), RDMA_UCMX_EVENT_TYPE_USER,
+			       status, arg);
 }
 
 /* From what rdma_getaddrinfo() returned to the status of an event. */
@@ -114,7 +122,7 @@ CMX_EXPORT int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 	status = status_of(rdma_getaddrinfo(node, service, hints, &info));
 	old = keep(own, info);
 	channel = cmx_sync_channel(own);
-	if (write_event(own, RDMA_UCMX_EVENT_TYPE_INTERNAL, status, 0)) {
+	if (cmx_write_event(own, RDMA_UCMX_EVENT_TYPE_INTERNAL, status, 0)) {
 		saved = errno;
 		cmx_channel_put(channel);
 		rdma_freeaddrinfo(keep(own, old));

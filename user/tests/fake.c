@@ -17,6 +17,7 @@
 
 static struct fake_id {
 	int owner;
+	uint64_t cookie;
 	bool moving;
 	bool joined;
 } ids[FAKE_IDS];
@@ -110,13 +111,19 @@ bool fake_is_shut(int fd)
 	return is_shut;
 }
 
-void fake_bring(const void *record, size_t size)
+/* Called with the lock held. */
+static void bring(const void *record, size_t size)
 {
-	pthread_mutex_lock(&lock);
 	if (records_brought == FAKE_RECORDS)
 		abort();
 	memcpy(records[records_brought].bytes, record, size);
 	records[records_brought++].size = size;
+}
+
+void fake_bring(const void *record, size_t size)
+{
+	pthread_mutex_lock(&lock);
+	bring(record, size);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -196,6 +203,7 @@ static int create(int fd, struct rdma_ucmx_create_id *command)
 		return cmx_error(ENOSPC);
 	command->out_id = ++last_id;
 	ids[last_id].owner = fd;
+	ids[last_id].cookie = command->cookie;
 	return 0;
 }
 
@@ -267,6 +275,29 @@ static int leave(int fd, const struct rdma_ucmx_leave_mcast *command)
 	return command->deadline && outstanding ? cmx_error(ETIMEDOUT) : 0;
 }
 
+static int write_event(int fd, const struct rdma_ucmx_write_event *command)
+{
+	const struct fake_id *id = find(fd, command->id);
+	struct {
+		struct rdma_ucmx_event head;
+		uint64_t arg;
+	} record = {
+		.head.size = sizeof(record),
+		.head.event = command->event,
+		.head.status = command->status,
+		.head.seq = 1000,
+		.head.id = command->id,
+		.head.sections = RDMA_UCMX_EVENT_ARG,
+		.arg = command->arg,
+	};
+
+	if (!id)
+		return -1;
+	record.head.cookie = id->cookie;
+	bring(&record, sizeof(record));
+	return 0;
+}
+
 static int ack(const struct rdma_ucmx_ack_events *command)
 {
 	outstanding -= command->count;
@@ -291,6 +322,8 @@ static int command_of(int fd, unsigned long request, void *argument)
 		return join(fd, argument);
 	case RDMA_UCMX_LEAVE_MCAST:
 		return leave(fd, argument);
+	case RDMA_UCMX_WRITE_EVENT:
+		return write_event(fd, argument);
 	case RDMA_UCMX_ACK_EVENTS:
 		return ack(argument);
 	case RDMA_UCMX_SHUTDOWN:
@@ -376,6 +409,7 @@ ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
 
 	(void)fd;
 	pthread_mutex_lock(&lock);
+	stop_at(FAKE_READ, NULL);
 	cancel = cancel_after && !--cancel_after;
 	if (records_read < records_brought) {
 		record = &records[records_read++];

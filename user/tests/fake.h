@@ -12,15 +12,16 @@
 
 /*
  * Where a migration stops: as if events were unacknowledged, or committed; and
- * where a question about a channel does, and joining a group, when it has been
- * joined.
+ * where a question about a channel does, joining a group, when it has been
+ * joined, and reading one event, before there is any.
  */
 enum fake_point {
 	FAKE_RUN,
 	FAKE_DRAIN,
 	FAKE_COMMITTED,
 	FAKE_QUERY,
-	FAKE_JOINED
+	FAKE_JOINED,
+	FAKE_READ
 };
 
 /* The kernel's number of every group. */

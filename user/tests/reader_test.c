@@ -382,6 +382,8 @@ TEST_F(reader, lost_group_is_joined_again)
 			test_ok(rdma_ack_cm_event(event));
 	}
 	test_ok(rdma_leave_multicast(self->id, group_address()));
+	/* Those that were lost are left. */
+	test_err(EADDRNOTAVAIL, rdma_leave_multicast(self->id, group_address()));
 }
 
 /*

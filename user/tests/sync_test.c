@@ -57,6 +57,21 @@ static void bring(struct cmx_id *id, int type, int status, uint64_t group)
 	fake_bring(&head, sizeof(head));
 }
 
+static void bring_joined(struct cmx_id *id, uint64_t number)
+{
+	struct rdma_ucmx_event head = {
+		.size = sizeof(head),
+		.event = RDMA_CM_EVENT_MULTICAST_JOIN,
+		.seq = 1,
+		.id = id->handle,
+		.cookie = id->cookie,
+		.group = FAKE_GROUP,
+		.listen_cookie = number,
+	};
+
+	fake_bring(&head, sizeof(head));
+}
+
 static int sync_wait(struct cmx_id *id, enum cmx_operation operation, uint64_t group)
 {
 	return cmx_sync_wait(id, cmx_sync_channel(id), operation, group);
@@ -317,9 +332,9 @@ static void *join(void *argument)
 	return NULL;
 }
 
-static void join_begin(struct joiner *joiner)
+static void join_begin(struct joiner *joiner, enum fake_point point)
 {
-	fake_hold(FAKE_JOINED);
+	fake_hold(point);
 	pthread_create(&joiner->thread, NULL, join, joiner);
 	fake_wait_held();
 }
@@ -337,14 +352,14 @@ TEST_F(sync, call_that_does_not_wait_yet_is_turned_away)
 	struct joiner joiner;
 
 	test_ok(rdma_create_id(NULL, &joiner.id, NULL, RDMA_PS_UDP));
-	join_begin(&joiner);
+	join_begin(&joiner, FAKE_JOINED);
 	test_ok(rdma_destroy_id(joiner.id));
 	join_end(&joiner);
 	EXPECT_EQ(-1, joiner.ret);
 	EXPECT_EQ(ESHUTDOWN, joiner.error);
 
 	test_ok(rdma_create_id(NULL, &joiner.id, NULL, RDMA_PS_UDP));
-	join_begin(&joiner);
+	join_begin(&joiner, FAKE_JOINED);
 	test_ok(rdma_migrate_id(joiner.id, channel));
 	join_end(&joiner);
 	EXPECT_EQ(-1, joiner.ret);
@@ -353,10 +368,50 @@ TEST_F(sync, call_that_does_not_wait_yet_is_turned_away)
 
 	/* And one that waits for nothing does not begin to. */
 	test_ok(rdma_create_id(channel, &joiner.id, NULL, RDMA_PS_UDP));
-	join_begin(&joiner);
+	join_begin(&joiner, FAKE_JOINED);
 	test_ok(rdma_migrate_id(joiner.id, NULL));
 	join_end(&joiner);
 	EXPECT_EQ(0, joiner.ret);
+	test_ok(rdma_destroy_id(joiner.id));
+	rdma_destroy_event_channel(channel);
+}
+
+/* No event of the group will come. */
+TEST_F(sync, group_is_left_while_a_call_joins_it)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_event *event;
+	struct joiner joiner;
+
+	test_ok(rdma_create_id(NULL, &joiner.id, NULL, RDMA_PS_UDP));
+	join_begin(&joiner, FAKE_READ);
+	test_ok(rdma_leave_multicast(joiner.id, group_address()));
+	join_end(&joiner);
+	EXPECT_EQ(-1, joiner.ret);
+	EXPECT_EQ(ECANCELED, joiner.error);
+	ASSERT_NE(NULL, joiner.id->event);
+	EXPECT_EQ(RDMA_CM_EVENT_MULTICAST_ERROR, joiner.id->event->event);
+	EXPECT_EQ(-ECANCELED, joiner.id->event->status);
+	EXPECT_EQ(NULL, joiner.id->event->param.ud.private_data);
+
+	/* A call that does not wait any more, or an id that never did, is not told. */
+	bring_joined(cmx_id_of(joiner.id), 2);
+	test_ok(rdma_join_multicast(joiner.id, group_address(), NULL));
+	test_ok(rdma_leave_multicast(joiner.id, group_address()));
+	test_err(EAGAIN, sync_wait(cmx_id_of(joiner.id), CMX_JOIN, 2));
+	test_ok(rdma_migrate_id(joiner.id, channel));
+	test_ok(rdma_join_multicast(joiner.id, group_address(), NULL));
+	test_ok(rdma_leave_multicast(joiner.id, group_address()));
+	test_err(EAGAIN, rdma_get_cm_event(channel, &event));
+
+	/* Nor does anybody see what was for a call that has ended meanwhile. */
+	test_ok(rdma_migrate_id(joiner.id, NULL));
+	join_begin(&joiner, FAKE_READ);
+	test_ok(rdma_leave_multicast(joiner.id, group_address()));
+	test_ok(rdma_migrate_id(joiner.id, channel));
+	test_err(EAGAIN, rdma_get_cm_event(channel, &event));
+	join_end(&joiner);
+	EXPECT_EQ(-1, joiner.ret);
 	test_ok(rdma_destroy_id(joiner.id));
 	rdma_destroy_event_channel(channel);
 }
