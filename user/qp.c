@@ -312,7 +312,8 @@ static bool brings_objects(const struct rdma_cm_id *id,
 {
 	return attr->send_cq || attr->recv_cq || (attr->srq && attr->srq != id->srq) ||
 	       (attr->comp_mask & IBV_QP_INIT_ATTR_PD && attr->pd &&
-		attr->pd != id->pd);
+		attr->pd != id->pd) ||
+	       (attr->comp_mask & IBV_QP_INIT_ATTR_XRCD && attr->xrcd);
 }
 
 /* Put back what create_qp() put there, some of which is destroyed by now. */

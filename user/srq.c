@@ -49,6 +49,17 @@ static int create_srq(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 	return 0;
 }
 
+/* Whether some of what it is to have was not made for the id. */
+static bool brings_objects(const struct rdma_cm_id *id,
+			   const struct ibv_srq_init_attr_ex *attr)
+{
+	const uint32_t mask = attr->comp_mask;
+
+	return (mask & IBV_SRQ_INIT_ATTR_PD && attr->pd && attr->pd != id->pd) ||
+	       (mask & IBV_SRQ_INIT_ATTR_XRCD && attr->xrcd) ||
+	       (mask & IBV_SRQ_INIT_ATTR_CQ && attr->cq && attr->cq != id->recv_cq);
+}
+
 /* Put back what create_srq() put there, some of which is destroyed by now. */
 static void undo(struct ibv_srq_init_attr_ex *attr,
 		 const struct ibv_srq_init_attr_ex *before)
@@ -84,11 +95,14 @@ CMX_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id,
 		.cq = attr->cq,
 	};
 	int state = cmx_qp_lock(own);
+	bool brings = brings_objects(id, attr);
 	int ret = create_srq(id, attr);
 
 	cmx_qp_unlock(own, state);
 	if (ret)
 		undo(attr, &before);
+	else if (brings)
+		cmx_device_keep(own);
 	return ret;
 }
 

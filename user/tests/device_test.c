@@ -7,6 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <rdma/rdma_verbs.h>
+
 #include "cmx_scene.h"
 #include "lib_scene.h"
 #include "test.h"
@@ -163,10 +165,25 @@ TEST_F(device, goes_and_comes_again)
 	use_device(_metadata, self->channel, &verbs);
 }
 
-/* Has objects of its own when the last id on their device goes. */
-static int outlive(struct rdma_event_channel *channel, int said, bool domain)
+/* What an id has in a domain that is not its own, if it has anything there. */
+enum own { NOTHING, QUEUE_PAIR, SHARED_QUEUE };
+
+static int create_own(struct rdma_cm_id *id, enum own own, struct ibv_pd *pd,
+		      struct ibv_cq *cq)
 {
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 1, .max_sge = 1 } };
 	struct ibv_qp_init_attr attr = qp_attr_of(IBV_QPT_RC);
+
+	attr.send_cq = cq;
+	attr.recv_cq = cq;
+	if (own == QUEUE_PAIR)
+		return rdma_create_qp(id, pd, &attr);
+	return own == SHARED_QUEUE ? rdma_create_srq(id, pd, &shared) : 0;
+}
+
+/* Has objects of its own when the last id on their device goes. */
+static int outlive(struct rdma_event_channel *channel, int said, enum own domain)
+{
 	struct rdma_cm_id *id;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -179,14 +196,13 @@ static int outlive(struct rdma_event_channel *channel, int said, bool domain)
 	pd = domain ? ibv_alloc_pd(id->verbs) : id->pd;
 	cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
 	mr = ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE);
-	attr.send_cq = cq;
-	attr.recv_cq = cq;
-	if (!pd || !cq || !mr || (domain && rdma_create_qp(id, pd, &attr)) ||
+	if (!pd || !cq || !mr || create_own(id, domain, pd, cq) ||
 	    write(said, "r", 1) != 1 ||
 	    event_take(channel, RDMA_CM_EVENT_DEVICE_REMOVAL))
 		return 2;
 	if (id->qp)
 		rdma_destroy_qp(id);
+	rdma_destroy_srq(id);
 	if (rdma_destroy_id(id))
 		return 3;
 	if (ibv_dereg_mr(mr) || ibv_destroy_cq(cq) || (domain && ibv_dealloc_pd(pd)))
@@ -201,7 +217,7 @@ static int outlive(struct rdma_event_channel *channel, int said, bool domain)
 
 /* As programs do who destroy the id first: then their queues and memory. */
 static void outlives(struct __test_metadata *_metadata,
-		     struct rdma_event_channel *channel, bool domain)
+		     struct rdma_event_channel *channel, enum own domain)
 {
 	int said[2], status = -1;
 	pid_t child, remover;
@@ -229,12 +245,17 @@ static void outlives(struct __test_metadata *_metadata,
 
 TEST_F(device, memory_in_the_ids_domain_outlives_it)
 {
-	outlives(_metadata, self->channel, false);
+	outlives(_metadata, self->channel, NOTHING);
 }
 
 TEST_F(device, queue_of_the_programs_own_outlives_it)
 {
-	outlives(_metadata, self->channel, true);
+	outlives(_metadata, self->channel, QUEUE_PAIR);
+}
+
+TEST_F(device, domain_of_a_shared_queue_outlives_it)
+{
+	outlives(_metadata, self->channel, SHARED_QUEUE);
 }
 
 TEST_HARNESS_MAIN
