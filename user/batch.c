@@ -131,10 +131,14 @@ static void delivery_empty(struct cmx_delivery *delivery,
  * struct cmx_batch_reader - a call of rdmax_get_cm_events()
  * @channel: where it reads
  * @batch: what it works with, or NULL
+ * @view: its buffer, for other readers
+ * @reading: tells them
  */
 struct cmx_batch_reader {
 	struct cmx_channel *channel;
 	struct cmx_batch *batch;
+	struct cmx_buffer view;
+	struct cmx_reading *reading;
 };
 
 static int reader_begin(struct cmx_batch_reader *reader,
@@ -144,11 +148,17 @@ static int reader_begin(struct cmx_batch_reader *reader,
 		return cmx_error(EBADF);
 	reader->channel = channel;
 	reader->batch = batch_take() ?: calloc(1, sizeof(*reader->batch));
-	return reader->batch ? batch_fill(reader->batch, wanted) : -1;
+	if (!reader->batch)
+		return -1;
+	reader->view = (struct cmx_buffer){ reader->batch->buffer, BATCH_BYTES };
+	reader->reading = cmx_reading_begin(channel, &reader->view);
+	return reader->reading ? batch_fill(reader->batch, wanted) : -1;
 }
 
 static void reader_end(struct cmx_batch_reader *reader)
 {
+	if (reader->reading)
+		cmx_reading_end(reader->channel, reader->reading);
 	batch_give(reader->batch);
 	if (reader->channel)
 		cmx_channel_unuse(reader->channel);

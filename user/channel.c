@@ -161,6 +161,7 @@ void cmx_channel_put(struct cmx_channel *channel)
 	spare = atomic_load(&channel->spare);
 	if (spare)
 		cmx_id_put(spare);
+	cmx_readings_free(channel);
 	channel->self = NULL;
 	channels_remove(channel);
 	pthread_mutex_destroy(&channel->adopt_lock);
@@ -241,6 +242,7 @@ void cmx_channels_forked(void)
 
 	for (channel = channels; channel; channel = channel->next) {
 		pthread_mutex_init(&channel->adopt_lock, NULL);
+		cmx_readings_forget(channel);
 		if (!atomic_load(&channel->users))
 			continue;
 		atomic_store(&channel->users, !channel->destroyed);

@@ -35,6 +35,8 @@
 #include <rdma/rdma_cmx.h>
 #include <rdma/rdma_ucmx.h>
 
+#include "reading.h"
+
 #define CMX_EXPORT __attribute__((visibility("default")))
 
 /* A buffer smaller than RDMA_UCMX_READ_MIN gets one record; any fits this. */
@@ -57,6 +59,8 @@ struct cmx_slot;
  * @unused: memory for the next event, or NULL
  * @refs: who may look at this memory: ids, and the users with one in all
  * @users: who may use @fd: the user and calls; the last one closes it
+ * @reading: who reads it; the first one of a list
+ * @lookers: who looks at the buffers of those
  * @adopt_lock: whoever adopts an id holds it
  * @destroyed: the user has given it up, and only calls use it
  * @next: next of this process' channels
@@ -70,6 +74,8 @@ struct cmx_channel {
 	struct cmx_event *_Atomic unused;
 	_Atomic unsigned int refs;
 	_Atomic unsigned int users;
+	struct cmx_reading reading;
+	_Atomic unsigned int lookers;
 	pthread_mutex_t adopt_lock;
 	bool destroyed;
 	struct cmx_channel *next;

@@ -37,10 +37,11 @@ void cmx_ignore(int fd, const struct cmx_record *record)
  * Find an id by what a record says.  The handle is compared because another
  * process that had the channel may use the same cookies.
  */
-static struct cmx_id *find_id(uint64_t cookie, uint32_t handle)
+static struct cmx_id *find_id(struct cmx_channel *channel, uint64_t cookie,
+			      uint32_t handle)
 {
 	struct cmx_id *id = cookie ? cmx_table_find(cookie) :
-				     cmx_table_find_handle(handle);
+				     cmx_reading_find(channel, handle);
 
 	if (!id || atomic_load(&id->handle) == handle)
 		return id;
@@ -279,10 +280,11 @@ static struct cmx_id *find_owner(const struct cmx_delivery *delivery,
 	struct cmx_id *seen = delivery->seen;
 
 	if (head->listen_id)
-		return find_id(head->listen_cookie, head->listen_id);
+		return find_id(delivery->channel, head->listen_cookie,
+			       head->listen_id);
 	if (!seen || seen->cookie != head->cookie ||
 	    atomic_load(&seen->handle) != head->id)
-		return find_id(head->cookie, head->id);
+		return find_id(delivery->channel, head->cookie, head->id);
 	cmx_id_get(seen);
 	return seen;
 }

@@ -17,10 +17,14 @@
 /**
  * struct cmx_reader - a call of rdma_get_cm_event()
  * @delivery: where it reads, and what it has for an event
+ * @view: the head in @buffer, for other readers
+ * @reading: tells them
  * @buffer: the record
  */
 struct cmx_reader {
 	struct cmx_delivery delivery;
+	struct cmx_buffer view;
+	struct cmx_reading *reading;
 	uint64_t buffer[CMX_RECORD_MAX / sizeof(uint64_t)];
 };
 
@@ -68,18 +72,28 @@ static void event_drop(struct cmx_event *event, struct cmx_channel *channel)
 		free(event);
 }
 
+/* No record yet, whatever was in the buffer before. */
+static void no_record(struct cmx_reader *reader)
+{
+	memset(reader->buffer, 0, sizeof(struct rdma_ucmx_event));
+}
+
 static int reader_begin(struct cmx_reader *reader, struct cmx_channel *channel,
 			struct cmx_channel *own_channel)
 {
 	struct cmx_delivery *delivery = &reader->delivery;
 
 	*delivery = (struct cmx_delivery){ .own_channel = own_channel };
+	reader->view = (struct cmx_buffer){ reader->buffer, sizeof(struct rdma_ucmx_event) };
+	reader->reading = NULL;
+	no_record(reader);
 	if (!cmx_channel_use(channel))
 		return cmx_error(EBADF);
 	delivery->channel = channel;
 	delivery->event = event_reuse(channel) ?: cmx_event_alloc();
 	delivery->spare = atomic_exchange(&channel->spare, NULL);
-	return delivery->event ? 0 : -1;
+	reader->reading = cmx_reading_begin(channel, &reader->view);
+	return delivery->event && reader->reading ? 0 : -1;
 }
 
 static void reader_end(struct cmx_reader *reader)
@@ -94,8 +108,10 @@ static void reader_end(struct cmx_reader *reader)
 	if (delivery->event)
 		event_drop(delivery->event, delivery->channel);
 	cmx_sync_close(delivery->own_channel);
-	if (delivery->channel)
-		cmx_channel_unuse(delivery->channel);
+	if (!delivery->channel)
+		return;
+	cmx_reading_end(delivery->channel, reader->reading);
+	cmx_channel_unuse(delivery->channel);
 }
 
 /* The thread is cancelled in the read. */
@@ -113,8 +129,6 @@ static ssize_t reader_read(struct cmx_reader *reader)
 {
 	ssize_t count;
 
-	/* No record yet, whatever was in the buffer before. */
-	memset(reader->buffer, 0, sizeof(struct rdma_ucmx_event));
 	pthread_cleanup_push(reader_cancelled, reader);
 	count = cmx_sys_read(reader->delivery.channel->fd, reader->buffer,
 			     sizeof(reader->buffer));
@@ -128,6 +142,7 @@ static int reader_next(struct cmx_reader *reader)
 	struct cmx_delivery *delivery = &reader->delivery;
 	struct cmx_record record;
 	ssize_t count;
+	int ret;
 
 	if (!delivery->spare)
 		delivery->spare = cmx_id_alloc();
@@ -136,7 +151,10 @@ static int reader_next(struct cmx_reader *reader)
 	count = reader_read(reader);
 	if (count < 0 || cmx_record_parse(reader->buffer, count, &record))
 		return -1;
-	return cmx_deliver(delivery, &record);
+	ret = cmx_deliver(delivery, &record);
+	if (ret == CMX_PASSED_OVER)
+		no_record(reader);
+	return ret;
 }
 
 /**

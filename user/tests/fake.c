@@ -417,6 +417,8 @@ ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
 			abort();
 		memcpy(buffer, record->bytes, record->size);
 		outstanding++;
+		linger();
+		stop_at(FAKE_HAVE_READ, NULL);
 	}
 	pthread_mutex_unlock(&lock);
 	if (cancel) {
@@ -444,6 +446,8 @@ int cmx_sys_read_events(int fd, void *buffer, size_t size, unsigned int max)
 		outstanding++;
 		count++;
 	}
+	if (count)
+		stop_at(FAKE_HAVE_READ, NULL);
 	pthread_mutex_unlock(&lock);
 	if (cancel) {
 		pthread_cancel(pthread_self());

@@ -13,7 +13,8 @@
 /*
  * Where a migration stops: as if events were unacknowledged, or committed; and
  * where a question about a channel does, joining a group, when it has been
- * joined, and reading one event, before there is any.
+ * joined, and reading: one event, before there is any, or some, when they are in
+ * the buffer.
  */
 enum fake_point {
 	FAKE_RUN,
@@ -21,7 +22,8 @@ enum fake_point {
 	FAKE_COMMITTED,
 	FAKE_QUERY,
 	FAKE_JOINED,
-	FAKE_READ
+	FAKE_READ,
+	FAKE_HAVE_READ
 };
 
 /* The kernel's number of every group. */
