@@ -69,7 +69,8 @@ examples: user ## the programs in user/examples
 # What the targets below need from Debian; as root they install it themselves.  To build
 # and to show it takes less than to test it.
 packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev ibverbs-providers \
-	    rdma-core rdmacm-utils iproute2 pkg-config udev qemu-system-x86
+	    rdma-core rdmacm-utils iproute2 pkg-config udev qemu-system-x86 \
+	    busybox-static cpio kmod mount
 packages_tests := perftest python3-pyverbs gcc-multilib libc6-dev-i386 libcap2-bin mandoc \
 	    fio qperf libfabric-bin ucx-utils dapl2-utils librpma-dev tgt \
 	    openmpi-bin netpipe-openmpi qemu-utils qemu-block-extra valgrind
