@@ -209,8 +209,8 @@ deb-source:
 
 .PHONY: deb-packages
 deb-packages:
-	@. selftests/vm/lib.sh && need_packages gcc make dpkg-dev debhelper dh-dkms \
-		libc6-dev libibverbs-dev librdmacm-dev
+	@. selftests/vm/lib.sh && need_packages build-essential debhelper dh-dkms \
+		libibverbs-dev librdmacm-dev
 	cd $(deb)/source && env -u MAKEFLAGS dpkg-buildpackage -us -uc -b
 
 .PHONY: clean
