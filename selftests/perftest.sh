@@ -13,8 +13,23 @@ tests=(the_library_is_the_intended_one
 	ib_send_bw_with_tos)
 
 # both PROGRAM OPTION...: the client ends with a row of results.
-both() { pair 18515 "^ *$size  *[1-9]" "$@" -R -s $size -n 100 -- "$@" -R -s $size -n 100 192.0.2.1; }
+both() {
+	local try
+
+	for ((try = 1; try <= 5; try++)); do
+		once "$@" && return
+		clocks_disagree || return
+	done
+	return 1
+}
+
+once() { pair 18515 "^ *$size  *[1-9]" "$@" -R -s $size -n 100 -- "$@" -R -s $size -n 100 192.0.2.1; }
 size=1024
+
+# For its figures each end compares two clocks for a moment, and has none if they did
+# not go along with each other, as those of an emulated machine do not always: that
+# says nothing of a connection.
+clocks_disagree() { grep -qs "^Correlation coefficient" "$work/server" "$work/client"; }
 
 ib_send_bw() { both ib_send_bw; }
 ib_send_lat() { both ib_send_lat; }
