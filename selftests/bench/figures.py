@@ -47,7 +47,8 @@ class Results:
 
     def add(self, words):
         if words[0] == "about":
-            self.about[words[1]] = words[2]
+            # The figures are the first file's; locks are watched in a debug kernel.
+            self.about.setdefault(words[1], words[2])
         elif words[0] in self.rows:
             self.rows[words[0]][words[1]] = Row(*map(float, words[2:5]))
             if words[1] not in self.seen:
