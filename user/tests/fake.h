@@ -12,8 +12,8 @@
 
 /*
  * Where a migration stops: as if events were unacknowledged, or committed; and
- * where a question about a channel does, joining a group, when it has been
- * joined, and reading: one event, before there is any, or some, when they are in
+ * where a question about a channel does, a command that an event follows, when it
+ * has been taken, and reading: one event, before there is any, or some, when they are in
  * the buffer.
  */
 enum fake_point {
@@ -21,7 +21,7 @@ enum fake_point {
 	FAKE_DRAIN,
 	FAKE_COMMITTED,
 	FAKE_QUERY,
-	FAKE_JOINED,
+	FAKE_BEGUN,
 	FAKE_READ,
 	FAKE_HAVE_READ
 };

@@ -189,7 +189,7 @@ TEST_F(reader, group_is_left_before_joining_returns)
 	pthread_t thread;
 	void *ret;
 
-	fake_hold(FAKE_JOINED);
+	fake_hold(FAKE_BEGUN);
 	pthread_create(&thread, NULL, join, self->id);
 	fake_wait_held();
 	EXPECT_EQ(-1, rdma_leave_multicast(self->id, group_address()));
@@ -425,7 +425,7 @@ TEST_F(reader, id_is_destroyed_while_it_joins)
 	void *ret;
 
 	test_ok(rdma_create_id(self->channel, &id, NULL, RDMA_PS_UDP));
-	fake_hold(FAKE_JOINED);
+	fake_hold(FAKE_BEGUN);
 	pthread_create(&thread, NULL, join_as_programs_do, id);
 	fake_wait_held();
 	test_ok(rdma_destroy_id(id));

@@ -315,65 +315,133 @@ static struct sockaddr *group_address(void)
 
 /* As a program calls it. */
 #undef rdma_join_multicast
+#undef rdma_resolve_addr
+#undef rdma_resolve_route
+#undef rdma_connect
+#undef rdma_accept
+#undef rdma_disconnect
+#undef rdma_resolve_addrinfo
 
-struct joiner {
+static int join_group(struct rdma_cm_id *id)
+{
+	return rdma_join_multicast(id, group_address(), NULL);
+}
+
+static int resolve_address(struct rdma_cm_id *id)
+{
+	return rdma_resolve_addr(id, NULL, group_address(), 1);
+}
+
+static int resolve_route(struct rdma_cm_id *id)
+{
+	return rdma_resolve_route(id, 1);
+}
+
+static int connect_id(struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param = { .qp_num = 1 };
+
+	return rdma_connect(id, &param);
+}
+
+static int accept_id(struct rdma_cm_id *id)
+{
+	struct rdma_conn_param param = { .qp_num = 1 };
+
+	return rdma_accept(id, &param);
+}
+
+static int resolve_name(struct rdma_cm_id *id)
+{
+	return rdma_resolve_addrinfo(id, "192.0.2.1", "7", NULL);
+}
+
+/* All that wait for an event of what they began. */
+static const struct operation {
+	enum rdma_port_space ps;
+	int (*run)(struct rdma_cm_id *id);
+} waiting[] = {
+	{ RDMA_PS_TCP, resolve_address },
+	{ RDMA_PS_TCP, resolve_route },
+	{ RDMA_PS_TCP, connect_id },
+	{ RDMA_PS_TCP, accept_id },
+	{ RDMA_PS_TCP, rdma_disconnect },
+	{ RDMA_PS_TCP, resolve_name },
+	{ RDMA_PS_UDP, join_group },
+};
+
+#define NUM_WAITING (sizeof(waiting) / sizeof(waiting[0]))
+
+struct caller {
 	pthread_t thread;
+	const struct operation *operation;
 	struct rdma_cm_id *id;
 	int ret;
 	int error;
 };
 
-static void *join(void *argument)
+static void *call(void *argument)
 {
-	struct joiner *joiner = argument;
+	struct caller *caller = argument;
 
-	joiner->ret = rdma_join_multicast(joiner->id, group_address(), NULL);
-	joiner->error = errno;
+	caller->ret = caller->operation->run(caller->id);
+	caller->error = errno;
 	return NULL;
 }
 
-static void join_begin(struct joiner *joiner, enum fake_point point)
+static void call_begin(struct caller *caller, enum fake_point point)
 {
 	fake_hold(point);
-	pthread_create(&joiner->thread, NULL, join, joiner);
+	pthread_create(&caller->thread, NULL, call, caller);
 	fake_wait_held();
 }
 
-static void join_end(struct joiner *joiner)
+static void call_end(struct caller *caller)
 {
 	fake_release();
-	pthread_join(joiner->thread, NULL);
+	pthread_join(caller->thread, NULL);
+}
+
+static void expect_turned_away(struct __test_metadata *_metadata,
+			       const struct caller *caller)
+{
+	EXPECT_EQ(-1, caller->ret);
+	EXPECT_EQ(ESHUTDOWN, caller->error) {
+		TH_LOG("operation %td", caller->operation - waiting);
+	}
 }
 
 /* What it began was begun by a synchronous id, whatever that is when it waits. */
 TEST_F(sync, call_that_does_not_wait_yet_is_turned_away)
 {
-	struct rdma_event_channel *channel = rdma_create_event_channel();
-	struct joiner joiner;
+	struct rdma_event_channel *channel;
+	struct caller caller;
 
-	test_ok(rdma_create_id(NULL, &joiner.id, NULL, RDMA_PS_UDP));
-	join_begin(&joiner, FAKE_JOINED);
-	test_ok(rdma_destroy_id(joiner.id));
-	join_end(&joiner);
-	EXPECT_EQ(-1, joiner.ret);
-	EXPECT_EQ(ESHUTDOWN, joiner.error);
+	for (unsigned int i = 0; i < NUM_WAITING; i++) {
+		caller.operation = &waiting[i];
+		test_ok(rdma_create_id(NULL, &caller.id, NULL, waiting[i].ps));
+		call_begin(&caller, FAKE_BEGUN);
+		test_ok(rdma_destroy_id(caller.id));
+		call_end(&caller);
+		expect_turned_away(_metadata, &caller);
 
-	test_ok(rdma_create_id(NULL, &joiner.id, NULL, RDMA_PS_UDP));
-	join_begin(&joiner, FAKE_JOINED);
-	test_ok(rdma_migrate_id(joiner.id, channel));
-	join_end(&joiner);
-	EXPECT_EQ(-1, joiner.ret);
-	EXPECT_EQ(ESHUTDOWN, joiner.error);
-	test_ok(rdma_destroy_id(joiner.id));
+		channel = rdma_create_event_channel();
+		test_ok(rdma_create_id(NULL, &caller.id, NULL, waiting[i].ps));
+		call_begin(&caller, FAKE_BEGUN);
+		test_ok(rdma_migrate_id(caller.id, channel));
+		call_end(&caller);
+		expect_turned_away(_metadata, &caller);
+		test_ok(rdma_destroy_id(caller.id));
 
-	/* And one that waits for nothing does not begin to. */
-	test_ok(rdma_create_id(channel, &joiner.id, NULL, RDMA_PS_UDP));
-	join_begin(&joiner, FAKE_JOINED);
-	test_ok(rdma_migrate_id(joiner.id, NULL));
-	join_end(&joiner);
-	EXPECT_EQ(0, joiner.ret);
-	test_ok(rdma_destroy_id(joiner.id));
-	rdma_destroy_event_channel(channel);
+		/* And one that waits for nothing does not begin to. */
+		test_ok(rdma_create_id(channel, &caller.id, NULL, waiting[i].ps));
+		call_begin(&caller, FAKE_BEGUN);
+		test_ok(rdma_migrate_id(caller.id, NULL));
+		call_end(&caller);
+		EXPECT_EQ(0, caller.ret);
+		test_ok(rdma_destroy_id(caller.id));
+		rdma_destroy_event_channel(channel);
+	}
 }
 
 /* No event of the group will come. */
@@ -381,12 +449,12 @@ TEST_F(sync, group_is_left_while_a_call_joins_it)
 {
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rdma_cm_event *event;
-	struct joiner joiner;
+	struct caller joiner = { .operation = &waiting[NUM_WAITING - 1] };
 
 	test_ok(rdma_create_id(NULL, &joiner.id, NULL, RDMA_PS_UDP));
-	join_begin(&joiner, FAKE_READ);
+	call_begin(&joiner, FAKE_READ);
 	test_ok(rdma_leave_multicast(joiner.id, group_address()));
-	join_end(&joiner);
+	call_end(&joiner);
 	EXPECT_EQ(-1, joiner.ret);
 	EXPECT_EQ(ECANCELED, joiner.error);
 	ASSERT_NE(NULL, joiner.id->event);
@@ -406,11 +474,11 @@ TEST_F(sync, group_is_left_while_a_call_joins_it)
 
 	/* Nor does anybody see what was for a call that has ended meanwhile. */
 	test_ok(rdma_migrate_id(joiner.id, NULL));
-	join_begin(&joiner, FAKE_READ);
+	call_begin(&joiner, FAKE_READ);
 	test_ok(rdma_leave_multicast(joiner.id, group_address()));
 	test_ok(rdma_migrate_id(joiner.id, channel));
 	test_err(EAGAIN, rdma_get_cm_event(channel, &event));
-	join_end(&joiner);
+	call_end(&joiner);
 	EXPECT_EQ(-1, joiner.ret);
 	test_ok(rdma_destroy_id(joiner.id));
 	rdma_destroy_event_channel(channel);
