@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "iwarp.h"
 #include "pass_fd.h"
 #include "scene.h"
 #include "test.h"
@@ -204,6 +205,8 @@ TEST_F(reload, c18_two_hundred_times)
 		ASSERT_LE(0, self->target);
 		test_ok(leave_something(self->source, self->target, n));
 		CLOSE_BOTH();
+		/* They use ib_uverbs, too. */
+		iwarp_let_go();
 		test_ok(unload());
 		EXPECT_ENTRIES(0);
 		EXPECT_EQ(rdma_cm - 1, users("rdma_cm"));
