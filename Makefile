@@ -120,9 +120,10 @@ vm-modules-all: prepare
 		$(MAKE) --no-print-directory vm-module KERNEL=$$kernel; \
 	done
 
+# These tests wait so much that two machines leave a quarter of two processors idle.
 .PHONY: check-all
 check-all: tests vm-modules-all ## tests on every kernel, over every fabric
-	selftests/check --all
+	selftests/check --all --jobs 3
 
 # Hostile use, for as long as is said; SECONDS is a variable of bash, too, which
 # does no harm: only differences of it are looked at.
