@@ -135,26 +135,29 @@ TEST_F(option, acknowledge_timeout_takes_effect)
 {
 	struct rdma_ucmx_conn_param param = conn_param();
 	struct rdma_ucmx_qp_attr attr;
+	int server = channel_open();
 	__u8 timeout = 9;
 	struct event ev;
 	__u32 id, listener;
 	__u16 port;
 
-	test_ok(listener_open(self->fd, ADDR1, 1, &listener, &port));
+	ASSERT_LE(0, server);
+	test_ok(listener_open(server, ADDR1, 1, &listener, &port));
 	test_ok(id_resolved(self->fd, ADDR1, port, &id));
 	test_ok(cmd_resolve_route(self->fd, id));
 	test_ok(event_take(self->fd, EV_ROUTE_RESOLVED, id));
 	test_ok(cmd_set_option(self->fd, id, LEVEL_ID, OPT_ACK_TIMEOUT,
 			       &timeout, sizeof(timeout)));
 	test_ok(cmd_connect(self->fd, id, &param));
-	test_ok(event_expect(self->fd, EV_CONNECT_REQUEST, &ev));
-	test_ok(event_ack(self->fd, &ev));
-	test_ok(child_accept(self->fd, &ev, 0));
+	test_ok(event_expect(server, EV_CONNECT_REQUEST, &ev));
+	test_ok(event_ack(server, &ev));
+	test_ok(child_accept(server, &ev, 0));
 	test_ok(event_take(self->fd, EV_ANSWER, id));
 	test_ok(cmd_init_qp_attr(self->fd, id, 2, &attr));
 	test_ok(cmd_init_qp_attr(self->fd, id, 3, &attr));
 	/* That of TCP is nobody's business here. */
 	EXPECT_EQ(over_iwarp() ? 0 : timeout, attr.timeout);
+	close(server);
 }
 
 TEST_F(option, binding_twice)
