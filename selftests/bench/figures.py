@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """The benchmark's figures, what their rows mean, and what is to be reached."""
 import dataclasses
+import os
 
 
 def number(value):
@@ -25,6 +26,38 @@ class Row:
     median: float
     low: float = 0
     high: float = 0
+
+
+def by_group(lines):
+    """What precedes all groups, and the lines of each group."""
+    before, groups, group = [], {}, None
+    for text in lines:
+        words = text.rstrip("\n").split("\t")
+        if words[0] == "begin":
+            group = groups.setdefault(words[1], [])
+        if group is not None:
+            group.append(text)
+        elif words[0] == "about":
+            before.append(text)
+        if words[0] == "end":
+            group = None
+    return before, groups
+
+
+def keep(path, lines):
+    """Keep what was counted, and of other groups what was counted before."""
+    before, groups = by_group(lines)
+    try:
+        with open(path, encoding="utf-8") as file:
+            was_before, was = by_group(file)
+    except FileNotFoundError:
+        was_before, was = before, {}
+    # With another kernel or compiler they would be figures of something else.
+    if was_before == before:
+        groups = was | groups
+    with open(f"{path}.new", "w", encoding="utf-8") as file:
+        file.writelines([*before, *sum(groups.values(), []), "complete\n"])
+    os.replace(f"{path}.new", path)
 
 
 class Results:
