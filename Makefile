@@ -2,6 +2,11 @@
 #
 # rdma_ucmx and librdmacmx.  "make help" lists what there is.
 
+# Make takes a path with blanks for several, of which "clean" would remove the first.
+ifneq ($(words $(CURDIR)),1)
+$(error the path of the checkout must not contain spaces: $(CURDIR))
+endif
+
 SHELL := /bin/bash
 build := $(CURDIR)/build
 
