@@ -15,6 +15,8 @@
 #define NODE_RNIC 4
 #define NODE_UNSPECIFIED 7
 #define MASK_MIN_RNR_TIMER (1 << 15)
+#define PS_IB 0x013f
+#define QPT_XRC_TGT 10
 
 FIXTURE(kernel) {
 	int fd;
@@ -79,6 +81,56 @@ TEST_F(kernel, min_rnr_timer)
 					RDMA_UCMX_OPTION_MIN_RNR_TIMER, &wide,
 					sizeof(wide)));
 	EXPECT_EQ(31, GET(fresh, MIN_RNR_TIMER));
+}
+
+/* Of this port space an id is for whatever queue pair its creator says. */
+static int id_of_type(int fd, __u8 qp_type, __u32 *id)
+{
+	struct rdma_ucmx_create_id cmd = {
+		.size = sizeof(cmd),
+		.port_space = PS_IB,
+		.qp_type = qp_type,
+	};
+	int ret = ioctl(fd, RDMA_UCMX_CREATE_ID, &cmd);
+
+	*id = cmd.out_id;
+	return ret;
+}
+
+static int set_timer(int fd, __u32 id, unsigned int value)
+{
+	return set_byte(fd, id, RDMA_UCMX_OPTION_MIN_RNR_TIMER, value);
+}
+
+static int get_timer(int fd, __u32 id)
+{
+	return get_byte(fd, id, RDMA_UCMX_OPTION_MIN_RNR_TIMER);
+}
+
+/* Two types have such a timer, of five bits; for another one rdma_cm would warn. */
+TEST_F(kernel, min_rnr_timer_of_every_type)
+{
+	const unsigned int types[] = { QPT_RC, QPT_XRC_TGT };
+	unsigned int i, type, value;
+	__u32 id;
+
+	for (i = 0; i < ARRAY_LEN(types); i++) {
+		test_ok(id_of_type(self->fd, types[i], &id));
+		for (value = 0; value < 32; value++)
+			test_ok(set_timer(self->fd, id, value));
+		for (value = 32; value < 256; value++)
+			test_err(EINVAL, set_timer(self->fd, id, value));
+		EXPECT_EQ(31, get_timer(self->fd, id));
+	}
+	for (type = 0; type < 256; type++) {
+		if (type == QPT_RC || type == QPT_XRC_TGT)
+			continue;
+		test_ok(id_of_type(self->fd, type, &id));
+		for (value = 0; value < 256; value += 15)
+			test_err(EINVAL, set_timer(self->fd, id, value));
+		test_err(ENODATA, get_timer(self->fd, id));
+		test_ok(cmd_destroy_id(self->fd, id));
+	}
 }
 
 /* It changes what a queue pair will be like, but iWARP has no such timer. */

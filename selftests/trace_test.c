@@ -260,6 +260,14 @@ FIXTURE_TEARDOWN(trace)
 	self->at = _found + strlen(_line);				\
 } while (0)
 
+/* What follows is a number, of at least @low and at most @high. */
+#define TRACED_NUMBER(low, high) do {					\
+	long long _number = strtoll(self->at, &self->at, 10);		\
+									\
+	EXPECT_LE((long long)(low), _number);				\
+	EXPECT_GE((long long)(high), _number);				\
+} while (0)
+
 #define NUMBER(fd) fdinfo(fd, "ucmx-channel:\t")
 
 TEST_F(trace, c05_life_of_an_id_and_an_event)
@@ -280,6 +288,101 @@ TEST_F(trace, c05_life_of_an_id_and_an_event)
 	       channel, id, EV_ADDR_RESOLVED);
 	TRACED("ucmx_id_destroy: channel=%ld id=%u cookie=", channel, id);
 	TRACED("ucmx_id_end: channel=%ld id=%u cookie=", channel, id);
+}
+
+/* Two events, one of them read and acknowledged late, and an id that has a cookie. */
+TEST_F(trace, c05_what_is_said_of_ids_and_events)
+{
+	long channel = NUMBER(self->source);
+	__u64 before, read, acked, after;
+	struct event ev;
+	__u32 id;
+
+	test_ok(cmd_create_id(self->source, PS_TCP, 0xabcdef0123, &id));
+	test_ok(cmd_write_event(self->source, id, EV_USER, -5, 0));
+	test_ok(cmd_write_event(self->source, id, EV_INTERNAL, 7, 0));
+	test_ok(cmd_write_event(self->source, id, EV_USER, 0, 0));
+	before = now_ns();
+	test_ok(event_expect(self->source, EV_USER, &ev));
+	read = now_ns();
+	ASSERT_TRUE(wait_until(fdinfo(self->source, "age_ms ") > 0));
+	acked = now_ns();
+	test_ok(event_ack(self->source, &ev));
+	after = now_ns();
+	test_ok(event_expect(self->source, EV_INTERNAL, &ev));
+	test_err(EAGAIN, cmd_destroy_id_opt(self->source, id,
+					    RDMA_UCMX_NONBLOCK, 0, 0));
+	test_ok(cmd_destroy_id_opt(self->source, id, RDMA_UCMX_NONBLOCK, 0, 2));
+	TRACE_END();
+	TRACED("ucmx_id_create: channel=%ld id=%u ", channel, id);
+	TRACED("cookie=0xabcdef0123 pending=0 outstanding=0\n");
+	TRACED("ucmx_event_raise: channel=%ld id=%u seq=1 event=%u status=-5\n",
+	       channel, id, EV_USER);
+	TRACED("ucmx_event_raise: channel=%ld id=%u seq=2 event=%u status=7\n",
+	       channel, id, EV_INTERNAL);
+	TRACED("ucmx_event_deliver: channel=%ld id=%u seq=1 event=%u status=-5\n",
+	       channel, id, EV_USER);
+	TRACED("ucmx_event_ack: channel=%ld id=%u seq=1 event=%u age_ns=",
+	       channel, id, EV_USER);
+	TRACED_NUMBER(acked - read, after - before);
+	TRACED("ucmx_event_deliver: channel=%ld id=%u seq=2 event=%u status=7\n",
+	       channel, id, EV_INTERNAL);
+	TRACED("ucmx_id_destroy: channel=%ld id=%u ", channel, id);
+	TRACED("cookie=0xabcdef0123 pending=1 ");
+	TRACED("ucmx_id_end: channel=%ld id=%u ", channel, id);
+	TRACED("cookie=0xabcdef0123 pending=0 outstanding=0\n");
+}
+
+/* How long, until when; that of a destroy is not that of a migration. */
+TEST_F(trace, c08_what_is_said_of_a_wait)
+{
+	struct call migrate = { .fd = self->source, .target = self->target };
+	struct call destroy = { .fd = self->source };
+	__u64 before, waits, acked, after;
+
+	test_ok(id_with_outstanding(self->source, &migrate.id));
+	test_ok(id_with_outstanding(self->source, &destroy.id));
+	before = now_ns();
+	migrate.deadline = before + 3600 * 1000000000ULL;
+	call_start(&migrate, run_migrate);
+	ASSERT_TRUE(somebody_waits(self->source));
+	waits = now_ns();
+	ASSERT_TRUE(wait_until(now_ns() - waits > 1000000));
+	acked = now_ns();
+	test_ok(cmd_ack(self->source, migrate.id, 1));
+	test_ok(call_result(&migrate));
+	after = now_ns();
+	destroy.deadline = after;
+	call_start(&destroy, run_destroy);
+	test_err(ETIMEDOUT, call_result(&destroy));
+	test_ok(cmd_ack(self->source, destroy.id, 1));
+	TRACE_END();
+	TRACED("ucmx_drain_start: channel=%ld id=%u outstanding=1 deadline_ns=%llu\n",
+	       NUMBER(self->source), migrate.id, migrate.deadline);
+	TRACED("ucmx_drain_end: id=%u waited_ns=", migrate.id);
+	TRACED_NUMBER(acked - waits, after - before);
+	TRACED(" err=0\n");
+	TRACED("ucmx_id_destroy: channel=%ld id=%u ", NUMBER(self->source),
+	       destroy.id);
+	TRACED("ucmx_id_end: channel=%ld id=%u ", NUMBER(self->source),
+	       destroy.id);
+}
+
+/* A listener moves with what nobody has read; to the same channel nothing does. */
+TEST_F(trace, c10_what_is_said_of_a_listener_that_moves)
+{
+	long source = NUMBER(self->source), target = NUMBER(self->target);
+	__u32 listener, clients[2];
+	__u16 port;
+
+	test_ok(listener_open(self->source, ADDR1, 4, &listener, &port));
+	test_ok(clients_connect(self->target, ADDR1, port, 2, clients));
+	ASSERT_TRUE(wait_until(id_has_pending(self->source, listener, 2)));
+	test_ok(cmd_migrate_id(self->source, listener, self->target));
+	TRACE_END();
+	TRACED("ucmx_migrate_commit: source=%ld target=%ld id=%u ", source,
+	       target, listener);
+	TRACED("pending=2 outstanding=0 unread=2 err=0\n");
 }
 
 TEST_F(trace, c08_a_migration_that_waits)
