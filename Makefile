@@ -78,7 +78,8 @@ packages := gcc make git libc6-dev libibverbs-dev librdmacm-dev ibverbs-provider
 	    busybox-static cpio kmod mount
 packages_tests := perftest python3-pyverbs gcc-multilib libc6-dev-i386 libcap2-bin mandoc \
 	    fio qperf libfabric-bin ucx-utils dapl2-utils librpma-dev tgt \
-	    openmpi-bin netpipe-openmpi qemu-utils qemu-block-extra valgrind
+	    openmpi-bin netpipe-openmpi qemu-utils qemu-block-extra valgrind \
+	    trace-cmd bpftrace
 packages_long := ceph-mon ceph-common
 
 .PHONY: prepare
