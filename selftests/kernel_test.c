@@ -186,7 +186,7 @@ TEST_F(kernel, node_type)
 
 /*
  * No soft device is on a subnet with an administrator, so this gets no further
- * than to rdma_cm, which is asked for a bound id only.
+ * than to rdma_cm, which is asked for a bound id only.  See service_test, too.
  */
 TEST_F(kernel, ib_service)
 {
