@@ -6,6 +6,7 @@
  * said to have one, and what rdma_cm asks is answered here, in its place: "count" services, or
  * the error "status".  With "hold" the answer waits until that is taken back.
  */
+#include <linux/bitops.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -29,6 +30,10 @@ struct answer {
 	__be64 id;
 	char name[64];
 };
+
+/* The probe interrupts anything, and must not allocate. */
+static struct answer answers[BITS_PER_LONG];
+static unsigned long taken;
 
 static struct workqueue_struct *administrator;
 static struct ib_device *device;
@@ -55,7 +60,18 @@ static void services_answer(struct work_struct *work)
 	}
 	answer->callback(recs ? status : -ENOMEM, recs, n, answer->context);
 	kfree(recs);
-	kfree(answer);
+	clear_bit_unlock(answer - answers, &taken);
+}
+
+static struct answer *answer_take(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(answers); i++) {
+		if (!test_and_set_bit_lock(i, &taken))
+			return &answers[i];
+	}
+	return NULL;
 }
 
 /*
@@ -67,7 +83,7 @@ static int services_asked(struct kprobe *probe, struct pt_regs *regs)
 {
 	const struct sa_service_rec *asked = (void *)regs->cx;
 	const unsigned long *stack = (void *)regs->sp;
-	struct answer *answer = kzalloc(sizeof(*answer), GFP_ATOMIC);
+	struct answer *answer = answer_take();
 
 	regs->ax = answer ? 0x7fff0000 : -ENOMEM;
 	if (answer) {
