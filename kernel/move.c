@@ -46,6 +46,7 @@ static void ucmx_move_announce(struct ucmx_id *id, struct ucmx_channel *owner,
 	list_add(&event->of_id, &id->pending);
 	id->n_pending++;
 	ucmx_id_count_caused(id, owner, event);
+	trace_ucmx_event_raise(owner, event);
 }
 
 /*

@@ -385,6 +385,27 @@ TEST_F(trace, c10_what_is_said_of_a_listener_that_moves)
 	TRACED("pending=2 outstanding=0 unread=2 err=0\n");
 }
 
+/* What announces a migration is an event like any other. */
+TEST_F(trace, c07_a_migration_that_is_announced)
+{
+	long source = NUMBER(self->source), target = NUMBER(self->target);
+	__u32 id;
+
+	test_ok(cmd_create_id(self->source, PS_TCP, 1, &id));
+	test_ok(cmd_migrate_id_opt(self->source, id, self->target,
+				   RDMA_UCMX_ANNOUNCE, 0, 0));
+	test_ok(event_take(self->target, EV_ARRIVED, id));
+	TRACE_END();
+	TRACED("ucmx_event_raise: channel=%ld id=%u seq=1 event=%u status=0\n",
+	       source, id, EV_ARRIVED);
+	TRACED("ucmx_migrate_commit: source=%ld target=%ld id=%u ", source,
+	       target, id);
+	TRACED("ucmx_event_deliver: channel=%ld id=%u seq=1 event=%u status=0\n",
+	       target, id, EV_ARRIVED);
+	TRACED("ucmx_event_ack: channel=%ld id=%u seq=1 event=%u age_ns=",
+	       target, id, EV_ARRIVED);
+}
+
 TEST_F(trace, c08_a_migration_that_waits)
 {
 	long source = NUMBER(self->source), target = NUMBER(self->target);
