@@ -11,8 +11,19 @@
 
 modprobedir ?= /usr/local/lib/modprobe.d
 # As modules have it: kernel.release of Debian's 6.1 is something else.
-release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' $(KDIR)/include/generated/utsrelease.h)
+release = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"$$/\1/p' $(KDIR)/include/generated/utsrelease.h 2> /dev/null)
 updates = $(INSTALL_MOD_PATH)/lib/modules/$(release)/updates
+define needs-kernel
+	@test -n "$(release)" || { \
+		echo "KDIR=$(KDIR) is no kernel's build folder: apt-get install" \
+		     "linux-headers-amd64, or say KDIR=" >&2; exit 1; }
+endef
+# Of two modules of one name that are both in "updates" either may be loaded, and DKMS
+# takes one that is there already for its own.
+define the-only-one
+	@found=$$(ls $(1) 2> /dev/null || :); [ -z "$$found" ] || { \
+		echo "$$found is there; first: $(2)" >&2; exit 1; }
+endef
 sbin := PATH=$$PATH:/usr/sbin:/sbin
 # What "modules" has built.
 module ?= $(build)/module
@@ -23,6 +34,8 @@ modules_install: modules ## install rdma_ucmx.ko for KDIR; INSTALL_MOD_PATH
 
 .PHONY: install-module
 install-module:
+	$(needs-kernel)
+	$(call the-only-one,$(updates)/dkms/rdma_ucmx.ko*,make dkms-remove or apt-get remove rdma-ucmx-dkms)
 	$(MAKE) -C $(KDIR) M=$(module) CONFIG_MODULE_SIG_ALL= INSTALL_MOD_DIR=updates \
 		modules_install
 	install -D -m 644 kernel/modprobe.conf \
@@ -33,6 +46,7 @@ install-module:
 
 .PHONY: modules_uninstall
 modules_uninstall: ## remove what "modules_install" installed, for KDIR
+	$(needs-kernel)
 	rm -f $(updates)/rdma_ucmx*.ko* $(INSTALL_MOD_PATH)$(modprobedir)/rdma_ucmx.conf
 	[ ! -d $(updates) ] || rmdir --ignore-fail-on-non-empty $(updates)
 	@if [ -z "$(INSTALL_MOD_PATH)" ]; then $(sbin); depmod $(release); fi
@@ -53,7 +67,10 @@ dkms-source:
 
 # A kernel for which it is refused must not be left with half of it.
 .PHONY: dkms-install
-dkms-install: dkms-remove ## have DKMS build and install it: for KDIR now, then for each new kernel
+dkms-install: ## have DKMS build and install it: for KDIR now, then for each new kernel
+	$(needs-kernel)
+	$(call the-only-one,$(updates)/rdma_ucmx.ko*,make modules_uninstall)
+	+@$(MAKE) --no-print-directory dkms-remove
 	+@$(MAKE) --no-print-directory dkms-source DESTDIR=
 	$(sbin) dkms add $(dkms_module)
 	$(sbin) dkms install $(dkms_module) -k $(release) --kernelsourcedir $(KDIR) || \
@@ -62,10 +79,13 @@ dkms-install: dkms-remove ## have DKMS build and install it: for KDIR now, then 
 .PHONY: dkms-remove
 dkms-remove: ## remove what "dkms-install" installed, from all kernels
 	@. selftests/vm/lib.sh && need_packages dkms
-	@if dpkg-query -S $(dkms_source) 2> /dev/null; then \
+	@if dpkg-query -S '/usr/src/rdma-ucmx-*' 2> /dev/null; then \
 		echo "the package has installed it: apt-get remove rdma-ucmx-dkms" >&2; \
 		exit 1; \
 	fi
-	@$(sbin); status=$$(dkms status $(dkms_module)) || exit; \
-	[ -z "$$status" ] || dkms remove $(dkms_module) --all
+	@# Whatever version it was.
+	@$(sbin); status=$$(dkms status rdma-ucmx) || exit; \
+	for module in $$(sed -n 's,^\(rdma-ucmx/[^,: ]*\).*,\1,p' <<< "$$status" | sort -u); do \
+		dkms remove $$module --all && rm -rf /usr/src/$${module/\//-} || exit; \
+	done
 	rm -rf $(dkms_source) $(modprobedir)/rdma_ucmx.conf
