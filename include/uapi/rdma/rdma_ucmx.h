@@ -726,7 +726,7 @@ struct rdma_ucmx_init_qp_attr {
  *
  * MIN_RNR_TIMER is how long a peer waits whose message finds no receive buffer,
  * in the encoding of IBTA, 0 to 31.  EINVAL: another value, or a queue pair that
- * is neither RC nor XRC.
+ * is neither RC nor the target of XRC.
  *
  * NODE_TYPE leaves an id only devices of that type, RDMA_NODE_*: 1, which is
  * IB and RoCE, or 4, which is iWARP; 7 takes it back.  EALREADY: the id is bound.
