@@ -6,7 +6,6 @@
  * said to have one, and what rdma_cm asks is answered here, in its place: "count" services, or
  * the error "status".  With "hold" the answer waits until that is taken back.
  */
-#include <linux/bitops.h>
 #include <linux/kprobes.h>
 #include <linux/module.h>
 #include <linux/netdevice.h>
@@ -30,10 +29,6 @@ struct answer {
 	__be64 id;
 	char name[64];
 };
-
-/* The probe interrupts anything, and must not allocate. */
-static struct answer answers[BITS_PER_LONG];
-static unsigned long taken;
 
 static struct workqueue_struct *administrator;
 static struct ib_device *device;
@@ -60,42 +55,34 @@ static void services_answer(struct work_struct *work)
 	}
 	answer->callback(recs ? status : -ENOMEM, recs, n, answer->context);
 	kfree(recs);
-	clear_bit_unlock(answer - answers, &taken);
+	kfree(answer);
 }
 
-static struct answer *answer_take(void)
+/* In the place of ib_sa_service_rec_get(). */
+static int services_get(struct ib_sa_client *client, struct ib_device *asked_of,
+			u32 port, struct sa_service_rec *asked,
+			ib_sa_comp_mask mask, unsigned long timeout_ms, gfp_t gfp,
+			void (*callback)(int status, struct sa_service_rec *recs,
+					 unsigned int n, void *context),
+			void *context, struct ib_sa_query **query)
 {
-	unsigned int i;
+	struct answer *answer = kzalloc(sizeof(*answer), gfp);
 
-	for (i = 0; i < ARRAY_SIZE(answers); i++) {
-		if (!test_and_set_bit_lock(i, &taken))
-			return &answers[i];
-	}
-	return NULL;
+	if (!answer)
+		return -ENOMEM;
+	INIT_DELAYED_WORK(&answer->work, services_answer);
+	answer->callback = callback;
+	answer->context = context;
+	answer->id = asked->id;
+	memcpy(answer->name, asked->name, sizeof(answer->name));
+	queue_delayed_work(administrator, &answer->work, 0);
+	return 0x7fff0000;
 }
 
-/*
- * In the place of ib_sa_service_rec_get(client, device, port, record, mask, timeout,
- * gfp, callback, context, query): six arguments are in registers, the others on the
- * stack, behind the address where it returns to.
- */
+/* At its first instruction: arguments and the stack are as they were given. */
 static int services_asked(struct kprobe *probe, struct pt_regs *regs)
 {
-	const struct sa_service_rec *asked = (void *)regs->cx;
-	const unsigned long *stack = (void *)regs->sp;
-	struct answer *answer = answer_take();
-
-	regs->ax = answer ? 0x7fff0000 : -ENOMEM;
-	if (answer) {
-		INIT_DELAYED_WORK(&answer->work, services_answer);
-		answer->callback = (void *)stack[2];
-		answer->context = (void *)stack[3];
-		answer->id = asked->id;
-		memcpy(answer->name, asked->name, sizeof(answer->name));
-		queue_delayed_work(administrator, &answer->work, 0);
-	}
-	regs->ip = stack[0];
-	regs->sp += sizeof(*stack);
+	regs->ip = (unsigned long)services_get;
 	return 1;
 }
 
