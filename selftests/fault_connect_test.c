@@ -206,8 +206,8 @@ TEST_F(fault, c03_answers)
 }
 
 /*
- * A request takes some twenty steps, and six more for each node that an array of the
- * kernel's has to grow by just then.
+ * A request takes some twenty steps, and more for each node that an array of the
+ * kernel's has to grow by just then; thirty were not the most.
  */
 #define REQUESTS 96
 
