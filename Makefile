@@ -27,17 +27,24 @@ help: ## this list
 		while IFS='|' read -r name text; do \
 			printf '  make %-16s %s\n' "$$name" "$$text"; done
 
+# Two goals, or two makes, may build in one folder: in-turn before a command has it wait
+# for the other one.
+in-turn = mkdir -p $(build) && flock $(build)/.$(1).lock
+
+build-module = +@$(call in-turn,$(notdir $(1))) \
+	$(MAKE) --no-print-directory module-in FOLDER=$(1) FOR=$(2)
+
 # kbuild wants the sources in the folder that it builds in, and several kernels
 # are built for: so each gets a folder of links to the sources.
-define build-module
-	@mkdir -p $(1)/kernel/tests
-	@ln -sfn $(CURDIR)/include $(1)/include
-	@ln -sf $(CURDIR)/Kbuild $(1)/
-	@ln -sf $(CURDIR)/kernel/*.[ch] $(1)/kernel/
-	@ln -sf $(CURDIR)/kernel/tests/* $(1)/kernel/tests/
-	@find -L $(1)/kernel -name '*.[ch]' -type l -delete
-	+$(MAKE) -C $(2) M=$(1) $(if $(V),V=$(V)) modules
-endef
+.PHONY: module-in
+module-in:
+	@mkdir -p $(FOLDER)/kernel/tests
+	@ln -sfn $(CURDIR)/include $(FOLDER)/include
+	@ln -sf $(CURDIR)/Kbuild $(FOLDER)/
+	@ln -sf $(CURDIR)/kernel/*.[ch] $(FOLDER)/kernel/
+	@ln -sf $(CURDIR)/kernel/tests/* $(FOLDER)/kernel/tests/
+	@find -L $(FOLDER)/kernel -name '*.[ch]' -type l -delete
+	+$(MAKE) -C $(FOR) M=$(FOLDER) $(if $(V),V=$(V)) modules
 
 .PHONY: modules
 modules: ## rdma_ucmx.ko, for KDIR=, else the running kernel, else the newest
@@ -65,11 +72,11 @@ vm-module-at:
 
 .PHONY: user
 user: ## librdmacmx
-	+$(MAKE) -C user O=$(build)/user
+	+@$(call in-turn,user) $(MAKE) -C user O=$(build)/user
 
 .PHONY: examples
 examples: user ## the programs in user/examples
-	+$(MAKE) -C user/examples O=$(build)/examples LIBRARY=$(build)/user
+	+@$(call in-turn,examples) $(MAKE) -C user/examples O=$(build)/examples LIBRARY=$(build)/user
 
 # What the targets below need from Debian; as root they install it themselves.  To build
 # and to show it takes less than to test it.
@@ -82,18 +89,38 @@ packages_tests := perftest python3-pyverbs gcc-multilib libc6-dev-i386 libcap2-b
 	    trace-cmd bpftrace
 packages_long := ceph-mon ceph-common
 
+need-packages = @$(call in-turn,packages) \
+	$(SHELL) -c '. selftests/vm/lib.sh && need_packages $(1)'
+
 .PHONY: prepare
 prepare: ## install what the targets below need from Debian, or say what is missing
-	@. selftests/vm/lib.sh && need_packages $(packages) $(packages_tests)
+	$(call need-packages,$(packages) $(packages_tests))
 
 .PHONY: prepare-demo
 prepare-demo:
-	@. selftests/vm/lib.sh && need_packages $(packages)
+	$(call need-packages,$(packages))
+
+# The kernels of "check", and all that there is a module for.
+check_kernels := debian debug
+all_kernels := $(check_kernels) debian-6.12 6.1 6.12 7.3 6.12-debug 7.3-debug
+
+define build-vm-modules
+	+@for kernel in $(1); do \
+		$(MAKE) --no-print-directory vm-module KERNEL=$$kernel || exit; \
+	done
+endef
 
 .PHONY: vm-modules
 vm-modules: prepare
-	+$(MAKE) --no-print-directory vm-module KERNEL=debian
-	+$(MAKE) --no-print-directory vm-module KERNEL=debug
+	$(call build-vm-modules,$(check_kernels))
+
+.PHONY: vm-modules-all
+vm-modules-all: vm-modules
+	$(call build-vm-modules,$(filter-out $(check_kernels),$(all_kernels)))
+
+build-selftests = +@$(call in-turn,selftests) $(MAKE) -C selftests
+build-library-tests = +@$(call in-turn,selftests) \
+	$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
 
 .PHONY: demo
 demo: prepare-demo ## show what migration does, over soft-RoCE in a VM
@@ -105,8 +132,8 @@ demo: prepare-demo ## show what migration does, over soft-RoCE in a VM
 
 .PHONY: tests
 tests: vm-modules examples
-	+$(MAKE) -C selftests
-	+$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
+	$(build-selftests)
+	$(build-library-tests)
 
 .PHONY: check
 check: tests ## all tests: sources, KUnit, VM, programs
@@ -114,17 +141,8 @@ check: tests ## all tests: sources, KUnit, VM, programs
 
 .PHONY: check-long
 check-long: tests ## tests that "check" has no time for
-	@. selftests/vm/lib.sh && need_packages $(packages_long)
+	$(call need-packages,$(packages_long))
 	selftests/check --long
-
-# Every kernel that there is a module for.
-all_kernels := debian debian-6.12 6.1 6.12 7.3 debug 6.12-debug 7.3-debug
-
-.PHONY: vm-modules-all
-vm-modules-all: prepare
-	+@set -e; for kernel in $(all_kernels); do \
-		$(MAKE) --no-print-directory vm-module KERNEL=$$kernel; \
-	done
 
 # These tests wait so much that two machines leave a quarter of two processors idle.
 .PHONY: check-all
@@ -143,7 +161,7 @@ run-hostile = selftests/vm/run --kernel $(hostile_kernel) --over stock \
 .PHONY: build-hostile
 build-hostile: prepare
 	+$(MAKE) --no-print-directory vm-module KERNEL=$(hostile_kernel)
-	+$(MAKE) -C selftests
+	$(build-selftests)
 
 .PHONY: fuzz
 fuzz: build-hostile ## a random walk over the commands; SECONDS=, SEED= to repeat one
@@ -155,13 +173,13 @@ soak: build-hostile ## many processes and an account of every event; SECONDS=, K
 
 .PHONY: mutants
 mutants: prepare ## whether the tests can fail; MUTANTS="NAME..."
-	+$(MAKE) -C selftests
+	$(build-selftests)
 	selftests/mutants/run $(MUTANTS)
 
 .PHONY: coverage
 coverage: prepare user ## which lines of the module the tests reach
-	+$(MAKE) -C selftests
-	+$(MAKE) -C user/tests O=$(build)/selftests LIBRARY=$(build)/user
+	$(build-selftests)
+	$(build-library-tests)
 	selftests/coverage/run
 
 .PHONY: explore
@@ -171,7 +189,7 @@ explore: prepare ## every order of the core's steps; of any copy of it: CORE=DIR
 .PHONY: build-bench
 build-bench: prepare user
 	+$(MAKE) --no-print-directory vm-module KERNEL=debian
-	+$(MAKE) -C selftests bench
+	$(build-selftests) bench
 
 .PHONY: bench
 bench: build-bench ## what it costs, beside the stock stack: Documentation/benchmarks.rst
@@ -188,7 +206,7 @@ check-static: prepare ## the checks of the sources alone
 
 .PHONY: install
 install: user ## install library, headers, manual; DESTDIR, PREFIX, libdir, ...
-	+$(MAKE) -C user O=$(build)/user install
+	+@$(call in-turn,user) $(MAKE) -C user O=$(build)/user install
 	@if [ -z "$(DESTDIR)" ] && [ -w /etc/ld.so.cache ]; then \
 		PATH=$$PATH:/sbin ldconfig; \
 	else echo "then, where it is installed: ldconfig"; fi
