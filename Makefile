@@ -32,17 +32,19 @@ help: ## this list
 in-turn = mkdir -p $(build) && flock $(build)/.$(1).lock
 
 build-module = +@$(call in-turn,$(notdir $(1))) \
-	$(MAKE) --no-print-directory module-in FOLDER=$(1) FOR=$(2)
+	$(MAKE) --no-print-directory module-in FOLDER=$(1) FOR=$(2) TESTS=$(3)
 
 # kbuild wants the sources in the folder that it builds in, and several kernels
-# are built for: so each gets a folder of links to the sources.
+# are built for: so each gets a folder of links to the sources.  Where the kernel has
+# KUnit the tests are built, too, if they are there.
 .PHONY: module-in
 module-in:
-	@mkdir -p $(FOLDER)/kernel/tests
+	@mkdir -p $(FOLDER)/kernel
 	@ln -sfn $(CURDIR)/include $(FOLDER)/include
 	@ln -sf $(CURDIR)/Kbuild $(FOLDER)/
 	@ln -sf $(CURDIR)/kernel/*.[ch] $(FOLDER)/kernel/
-	@ln -sf $(CURDIR)/kernel/tests/* $(FOLDER)/kernel/tests/
+	@$(if $(TESTS),mkdir -p $(FOLDER)/kernel/tests && \
+		ln -sf $(CURDIR)/kernel/tests/* $(FOLDER)/kernel/tests/,rm -rf $(FOLDER)/kernel/tests)
 	@find -L $(FOLDER)/kernel -name '*.[ch]' -type l -delete
 	+$(MAKE) -C $(FOR) M=$(FOLDER) $(if $(V),V=$(V)) modules
 
@@ -59,6 +61,7 @@ modules: ## rdma_ucmx.ko, for KDIR=, else the running kernel, else the newest
 	@[ "$(origin KDIR)" != file ] || [ -e /lib/modules/$(running)/build ] || \
 		echo "note: the running kernel, $(running), has no headers here, so the" \
 		     "module will not load into it: apt-get install linux-headers-$(running)"
+	@# Without the tests, which "modules_install" would install.
 	$(call build-module,$(build)/module,$(KDIR))
 
 .PHONY: vm-module
@@ -68,7 +71,7 @@ vm-module: ## rdma_ucmx.ko for a kernel of the VM's; KERNEL=, see selftests/vm/r
 
 .PHONY: vm-module-at
 vm-module-at:
-	$(call build-module,$(build)/$(KERNEL),$(VM_KDIR))
+	$(call build-module,$(build)/$(KERNEL),$(VM_KDIR),tests)
 
 .PHONY: user
 user: ## librdmacmx
