@@ -1,201 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Looking in from outside: what fdinfo says of a channel, and the tracepoints.
+ * Looking in from outside: the tracepoints.
  */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
 #include "call.h"
+#include "fdinfo.h"
 #include "scene.h"
 #include "test.h"
-
-/*
- * fdinfo
- */
-
-/* @text gets what fdinfo says of @fd. */
-static int fdinfo_read(int fd, char *text, size_t size)
-{
-	char path[64];
-	FILE *file;
-	size_t len;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	file = fopen(path, "r");
-	if (!file)
-		return -1;
-	len = fread(text, 1, size - 1, file);
-	text[len] = 0;
-	fclose(file);
-	return 0;
-}
-
-/* The number behind @name, or -1 if there is none. */
-static long fdinfo(int fd, const char *name)
-{
-	char text[1024], *found;
-
-	if (fdinfo_read(fd, text, sizeof(text)))
-		return -1;
-	found = strstr(text, name);
-	return found ? strtol(found + strlen(name), NULL, 10) : -1;
-}
-
-#define EXPECT_FDINFO(fd, n_ids, n_pending, n_outstanding, n_waiters) do {	\
-	EXPECT_EQ(n_ids, fdinfo(fd, "ucmx-ids:\t"));			\
-	EXPECT_EQ(n_pending, fdinfo(fd, "ucmx-pending:\t"));		\
-	EXPECT_EQ(n_outstanding, fdinfo(fd, "ucmx-outstanding:\t"));	\
-	EXPECT_EQ(n_waiters, fdinfo(fd, "ucmx-waiters:\t"));		\
-} while (0)
-
-/* The event that was read first, of those that are outstanding. */
-#define EXPECT_OLDEST(fd, ev) do {					\
-	char _line[128], _text[1024];					\
-									\
-	snprintf(_line, sizeof(_line),					\
-		 "ucmx-oldest:\tid %u seq %llu event %u reader %d age_ms ", \
-		 (ev)->head.id, (ev)->head.seq, (ev)->head.event, getpid()); \
-	test_ok(fdinfo_read(fd, _text, sizeof(_text)));			\
-	EXPECT_NE(NULL, strstr(_text, _line)) {				\
-		TH_LOG("expected \"%s\", got \"%s\"", _line, _text);	\
-	}								\
-} while (0)
-
-#define EXPECT_NO_OLDEST(fd) \
-	EXPECT_EQ(-1, fdinfo(fd, "ucmx-oldest:\tid "))
-
-/* Who is about to look once more sleeps already, as far as others can see. */
-static bool somebody_waits(int fd)
-{
-	return wait_until(fdinfo(fd, "ucmx-waiters:\t") == 1);
-}
-
-FIXTURE(fdinfo) {
-	int source;
-	int target;
-};
-
-FIXTURE_SETUP(fdinfo)
-{
-	self->source = channel_open();
-	self->target = channel_open();
-	ASSERT_LE(0, self->source);
-	ASSERT_LE(0, self->target);
-}
-
-FIXTURE_TEARDOWN(fdinfo)
-{
-	close(self->source);
-	close(self->target);
-}
-
-TEST_F(fdinfo, c05_a_fresh_channel)
-{
-	EXPECT_FDINFO(self->source, 0, 0, 0, 0);
-	EXPECT_NO_OLDEST(self->source);
-	EXPECT_LT(0, fdinfo(self->source, "ucmx-channel:\t"));
-	EXPECT_NE(fdinfo(self->source, "ucmx-channel:\t"),
-		  fdinfo(self->target, "ucmx-channel:\t"));
-}
-
-TEST_F(fdinfo, c05_counts_and_the_oldest)
-{
-	struct event first, second;
-	__u32 a, b;
-
-	test_ok(id_with_pending(self->source, &a));
-	test_ok(id_with_pending(self->source, &b));
-	EXPECT_FDINFO(self->source, 2, 2, 0, 0);
-	EXPECT_NO_OLDEST(self->source);
-	test_ok(event_read(self->source, &first));
-	test_ok(event_read(self->source, &second));
-	EXPECT_FDINFO(self->source, 2, 0, 2, 0);
-	EXPECT_OLDEST(self->source, &first);
-	test_ok(event_ack(self->source, &first));
-	EXPECT_FDINFO(self->source, 2, 0, 1, 0);
-	EXPECT_OLDEST(self->source, &second);
-	test_ok(event_ack(self->source, &second));
-	EXPECT_FDINFO(self->source, 2, 0, 0, 0);
-	EXPECT_NO_OLDEST(self->source);
-}
-
-TEST_F(fdinfo, c05_age_is_the_time_since_it_was_read)
-{
-	__u64 before, after;
-	struct event ev;
-	long age;
-	__u32 id;
-
-	test_ok(id_with_pending(self->source, &id));
-	before = now_ns();
-	test_ok(event_read(self->source, &ev));
-	ASSERT_TRUE(wait_until(fdinfo(self->source, "age_ms ") > 0));
-	age = fdinfo(self->source, "age_ms ");
-	after = now_ns();
-	EXPECT_LE(age * 1000000ULL, after - before);
-}
-
-TEST_F(fdinfo, c05_a_failed_copy_takes_nothing)
-{
-	void *page = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
-			  -1, 0);
-	__u32 id;
-
-	ASSERT_NE(MAP_FAILED, page);
-	test_ok(id_with_pending(self->source, &id));
-	test_err(EFAULT, read(self->source, page, 4096));
-	EXPECT_FDINFO(self->source, 1, 1, 0, 0);
-	EXPECT_NO_OLDEST(self->source);
-	test_ok(event_take(self->source, EV_ADDR_RESOLVED, id));
-	munmap(page, 4096);
-}
-
-TEST_F(fdinfo, c08_who_waits)
-{
-	struct call call = {};
-	__u32 id;
-
-	test_ok(id_with_outstanding(self->source, &id));
-	test_ok(call_start_migrate(&call, self->source, id, self->target));
-	ASSERT_TRUE(somebody_waits(self->source));
-	EXPECT_FDINFO(self->source, 1, 0, 1, 1);
-	EXPECT_FDINFO(self->target, 1, 0, 0, 0);
-	test_ok(cmd_ack(self->source, id, 1));
-	test_ok(call_result(&call));
-	EXPECT_FDINFO(self->source, 0, 0, 0, 0);
-	EXPECT_FDINFO(self->target, 1, 0, 0, 0);
-	EXPECT_NO_OLDEST(self->source);
-}
-
-/* Ended by a signal, so that there was a wait, however slow the machine is. */
-TEST_F(fdinfo, c08_who_waited_in_vain)
-{
-	struct call migrate = {}, destroy = { .fd = self->source };
-
-	count_signals(SIGUSR1, 0);
-	test_ok(id_with_outstanding(self->source, &destroy.id));
-	test_ok(call_start_migrate(&migrate, self->source, destroy.id,
-				   self->target));
-	ASSERT_TRUE(somebody_waits(self->source));
-	call_signal(&migrate, SIGUSR1);
-	test_err(EINTR, call_result(&migrate));
-	EXPECT_FDINFO(self->source, 1, 0, 1, 0);
-	call_start(&destroy, run_destroy);
-	ASSERT_TRUE(somebody_waits(self->source));
-	call_signal(&destroy, SIGUSR1);
-	test_err(EINTR, call_result(&destroy));
-	EXPECT_FDINFO(self->source, 1, 0, 1, 0);
-	test_ok(cmd_ack(self->source, destroy.id, 1));
-	EXPECT_FDINFO(self->source, 0, 0, 0, 0);
-}
-
-/*
- * Tracepoints
- */
 
 #define TRACING "/sys/kernel/tracing"
 #define INSTANCE TRACING "/instances/ucmx_test"
@@ -345,7 +161,7 @@ TEST_F(trace, c08_what_is_said_of_a_wait)
 	before = now_ns();
 	migrate.deadline = before + 3600 * 1000000000ULL;
 	call_start(&migrate, run_migrate);
-	ASSERT_TRUE(somebody_waits(self->source));
+	ASSERT_TRUE(fdinfo_somebody_waits(self->source));
 	waits = now_ns();
 	ASSERT_TRUE(wait_until(now_ns() - waits > 1000000));
 	acked = now_ns();
@@ -416,7 +232,7 @@ TEST_F(trace, c08_a_migration_that_waits)
 	test_ok(cmd_resolve_route(self->source, id));
 	ASSERT_TRUE(wait_until(id_has_pending(self->source, id, 1)));
 	test_ok(call_start_migrate(&call, self->source, id, self->target));
-	ASSERT_TRUE(somebody_waits(self->source));
+	ASSERT_TRUE(fdinfo_somebody_waits(self->source));
 	test_ok(cmd_ack(self->source, id, 1));
 	test_ok(call_result(&call));
 	test_ok(event_take(self->target, EV_ROUTE_RESOLVED, id));
@@ -443,7 +259,7 @@ TEST_F(trace, c07_a_migration_that_fails)
 	count_signals(SIGUSR1, 0);
 	test_ok(id_with_outstanding(self->source, &id));
 	test_ok(call_start_migrate(&call, self->source, id, self->target));
-	ASSERT_TRUE(somebody_waits(self->source));
+	ASSERT_TRUE(fdinfo_somebody_waits(self->source));
 	call_signal(&call, SIGUSR1);
 	test_err(EINTR, call_result(&call));
 	TRACE_END();
