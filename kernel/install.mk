@@ -19,11 +19,13 @@ define needs-kernel
 		     "linux-headers-amd64, or say KDIR=" >&2; exit 1; }
 endef
 # Of two modules of one name that are both in "updates" either may be loaded, and DKMS
-# takes one that is there already for its own.
+# takes one that is there already for its own.  What DKMS has for one kernel it builds for
+# others when they come.
 define the-only-one
 	@found=$$(ls $(1) 2> /dev/null || :); [ -z "$$found" ] || { \
 		echo "$$found is there; first: $(2)" >&2; exit 1; }
 endef
+of_dkms = $(updates)/dkms/rdma_ucmx.ko* $(INSTALL_MOD_PATH)/usr/src/rdma-ucmx-*/dkms.conf
 sbin := PATH=$$PATH:/usr/sbin:/sbin
 # What "modules" has built.
 module ?= $(build)/module
@@ -35,7 +37,7 @@ modules_install: modules ## install rdma_ucmx.ko for KDIR; INSTALL_MOD_PATH
 .PHONY: install-module
 install-module:
 	$(needs-kernel)
-	$(call the-only-one,$(updates)/dkms/rdma_ucmx.ko*,make dkms-remove or apt-get remove rdma-ucmx-dkms)
+	$(call the-only-one,$(of_dkms),make dkms-remove or apt-get remove rdma-ucmx-dkms)
 	$(MAKE) -C $(KDIR) M=$(module) CONFIG_MODULE_SIG_ALL= INSTALL_MOD_DIR=updates \
 		modules_install
 	install -D -m 644 kernel/modprobe.conf \
@@ -69,7 +71,7 @@ dkms-source:
 .PHONY: dkms-install
 dkms-install: ## have DKMS build and install it: for KDIR now, then for each new kernel
 	$(needs-kernel)
-	$(call the-only-one,$(updates)/rdma_ucmx.ko*,make modules_uninstall)
+	$(call the-only-one,/lib/modules/*/updates/rdma_ucmx.ko*,make modules_uninstall with the KDIR of that)
 	+@$(MAKE) --no-print-directory dkms-remove
 	+@$(MAKE) --no-print-directory dkms-source DESTDIR=
 	$(sbin) dkms add $(dkms_module)
