@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 #
-# programs.sh - Debian's own programs, unmodified, over whichever library the
-# environment gives them, inside the virtual machine.  Arguments: the tests to
-# run, if not all.  Output: KTAP.
+# programs.sh [TEST...] - Debian's own programs, unmodified, over whichever library
+# the environment gives them, inside the virtual machine: those tests, or all that
+# make sense over RoCE.  Output: KTAP.
 set -uo pipefail
 # shellcheck source=selftests/programs_lib.sh
 . "$(dirname "$0")/programs_lib.sh"
@@ -55,6 +55,8 @@ ucmatose_bound() {
 ucmatose_migrate_100() {
 	pair 7471 "$done" ucmatose -c 100 -m -- ucmatose -c 100 -m -s 192.0.2.1
 }
+# Where a hundred at once are too many.
+ucmatose_migrate_5() { pair 7471 "$done" ucmatose -c 5 -m -- ucmatose -c 5 -m -s 192.0.2.1; }
 
 udaddy_many() { pair 7174 "$done" udaddy -c $((many / 2)) -- udaddy -c $((many / 2)) -s 192.0.2.1; }
 udaddy_ipv6() {
