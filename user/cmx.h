@@ -135,7 +135,7 @@ struct cmx_id {
 	pthread_mutex_t lock;
 	pthread_cond_t moved;
 	struct cmx_channel *channel;
-	struct cmx_channel *own_channel;
+	struct cmx_channel *_Atomic own_channel;
 	struct cmx_group *groups;
 	uint64_t last_group;
 	struct rdma_addrinfo *addrinfo;

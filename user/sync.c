@@ -10,8 +10,9 @@
  * acknowledged as soon as it was read, since nobody but the caller has it, so
  * that it holds up neither a migration nor a destruction.
  *
- * id->lock protects own_channel and id->event.  No lock is held while a call
- * waits.
+ * id->lock protects own_channel and id->event; that there is no such channel may be
+ * seen without, and as table.c says, it is not changed by a store.  No lock is held
+ * while a call waits.
  */
 #include "cmx.h"
 
@@ -193,8 +194,7 @@ void cmx_sync_switch(struct cmx_id *id, struct cmx_channel *target, bool sync)
 	} else if (id->own_channel == target) {
 		old = NULL;
 	} else {
-		old = id->own_channel;
-		id->own_channel = sync ? target : NULL;
+		old = atomic_exchange(&id->own_channel, sync ? target : NULL);
 		if (old) {
 			event = id->id.event;
 			id->id.event = NULL;
@@ -217,9 +217,11 @@ void cmx_sync_leave(struct cmx_id *id)
 	struct rdma_cm_event *event;
 	bool awaited;
 
+	/* Mostly it never was synchronous.  Only one that is has an event. */
+	if (!atomic_load(&id->own_channel))
+		return;
 	pthread_mutex_lock(&id->lock);
-	channel = id->own_channel;
-	id->own_channel = NULL;
+	channel = atomic_exchange(&id->own_channel, NULL);
 	event = id->id.event;
 	id->id.event = NULL;
 	awaited = is_awaited(id, channel, event);
