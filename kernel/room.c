@@ -36,14 +36,18 @@ static bool ucmx_room_is_caused(enum ucmx_room room)
  * ucmx_rooms_there - look which kinds of room need not be made
  * @id: whose
  *
- * Return: a bit for each kind that comes unasked and that there is room of.
+ * Return: a bit for each kind that comes unasked and that there is room of; or
+ * maybe less, if somebody else adds some.
  */
 u32 ucmx_rooms_there(struct ucmx_id *id)
 {
-	struct ucmx_channel *channel = ucmx_id_lock(id);
+	struct ucmx_channel *channel;
 	struct ucmx_event *event;
 	u32 there = 0;
 
+	if (list_empty(&id->room))
+		return 0;
+	channel = ucmx_id_lock(id);
 	list_for_each_entry(event, &id->room, of_id) {
 		if (!ucmx_room_is_caused(event->room))
 			there |= BIT(event->room);
