@@ -11,12 +11,17 @@
 
 #include <linux/build_bug.h>
 #include <linux/errno.h>
+#include <linux/file.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <rdma/ib_user_sa.h>
 #include <rdma/rdma_cm.h>
 #include <rdma/rdma_ucmx.h>
 #include <rdma/rdma_user_cm.h>
+
+#ifndef fd_file
+#define fd_file(fd)	((fd).file)
+#endif
 
 #ifdef UCMX_HAVE_MIN_RNR_TIMER
 #define UCMX_FEATURE_MIN_RNR_TIMER	RDMA_UCMX_FEATURE_MIN_RNR_TIMER

@@ -378,7 +378,7 @@ void ucmx_id_put(struct ucmx_id *id)
 
 /**
  * ucmx_id_lock - lock the channel that owns an id
- * @id: the id, with a reference, published or raised
+ * @id: the id, with a reference or looked up under RCU, published or raised
  *
  * Read the owner, lock it, look again.  Neither the listener nor the channel
  * that is looked at can be freed under RCU, and once it is locked and still

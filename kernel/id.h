@@ -174,6 +174,41 @@ bool ucmx_users_get(struct ucmx_id *id);
 void ucmx_users_put(struct ucmx_id *id);
 bool ucmx_users_put_here(struct ucmx_id *id);
 
+/**
+ * ucmx_id_find - look up an id, to look at it under one holding of its lock
+ * @channel: the channel that the command came in on
+ * @handle: the id's handle
+ * @id: set to the id, or to NULL
+ *
+ * Without a reference: until ucmx_id_found() RCU keeps the id's memory and its
+ * channel's.  Only as long as it is published does it keep them itself.
+ *
+ * Return: the channel that owns the id, or @channel if there is none; locked.
+ */
+static inline struct ucmx_channel *ucmx_id_find(struct ucmx_channel *channel,
+						u32 handle,
+						struct ucmx_id **id)
+	__acquires(RCU) __acquires(&channel->lock)
+{
+	rcu_read_lock();
+	*id = ucmx_id_peek(handle);
+	if (*id)
+		return ucmx_id_lock(*id);
+	spin_lock(&channel->lock);
+	return channel;
+}
+
+/**
+ * ucmx_id_found - undo ucmx_id_find()
+ * @owner: what that returned
+ */
+static inline void ucmx_id_found(struct ucmx_channel *owner)
+	__releases(RCU) __releases(&owner->lock)
+{
+	spin_unlock(&owner->lock);
+	rcu_read_unlock();
+}
+
 /* Room for events. */
 u32 ucmx_rooms_there(struct ucmx_id *id);
 int ucmx_rooms_add(struct ucmx_id *id, struct list_head *rooms);

@@ -16,17 +16,12 @@
 /* How many acknowledgements or entries are copied at a time. */
 #define UCMX_CHUNK	16
 
-/* The channel behind a descriptor, pinned by its file. */
-static struct file *ucmx_get_channel_file(int fd)
+/* The file of a descriptor pins its channel. */
+static int ucmx_check_channel_file(struct fd target)
 {
-	struct file *file = fget(fd);
-
-	if (!file)
-		return ERR_PTR(-EBADF);
-	if (file->f_op == &ucmx_fops)
-		return file;
-	fput(file);
-	return ERR_PTR(-EINVAL);
+	if (!fd_file(target))
+		return -EBADF;
+	return fd_file(target)->f_op == &ucmx_fops ? 0 : -EINVAL;
 }
 
 /**
@@ -49,7 +44,7 @@ int ucmx_cmd_migrate_id(struct ucmx_cmd *cmd)
 		.set_cookie = arg->flags & RDMA_UCMX_SET_COOKIE,
 		.cookie = arg->cookie,
 	};
-	struct file *target;
+	struct fd target;
 	int err;
 
 	if (arg->flags & ~(RDMA_UCMX_NONBLOCK | RDMA_UCMX_SET_COOKIE |
@@ -57,9 +52,10 @@ int ucmx_cmd_migrate_id(struct ucmx_cmd *cmd)
 		return -EOPNOTSUPP;
 	if (!move.set_cookie && arg->cookie)
 		return -EINVAL;
-	target = ucmx_get_channel_file(arg->target_fd);
-	if (IS_ERR(target))
-		return PTR_ERR(target);
+	target = fdget(arg->target_fd);
+	err = ucmx_check_channel_file(target);
+	if (err)
+		goto put;
 	if (arg->flags & RDMA_UCMX_ANNOUNCE) {
 		move.announcement = ucmx_cm_large_event(GFP_KERNEL_ACCOUNT);
 		if (!move.announcement) {
@@ -67,12 +63,12 @@ int ucmx_cmd_migrate_id(struct ucmx_cmd *cmd)
 			goto put;
 		}
 	}
-	err = ucmx_id_migrate(cmd->channel, arg->id, target->private_data,
-			      &move);
+	err = ucmx_id_migrate(cmd->channel, arg->id,
+			      fd_file(target)->private_data, &move);
 	if (err)
 		ucmx_event_free(move.announcement);
 put:
-	fput(target);
+	fdput(target);
 	return err;
 }
 

@@ -244,24 +244,23 @@ int ucmx_id_migrate(struct ucmx_channel *source, u32 handle,
 	struct ucmx_id *id;
 	int err;
 
-	id = ucmx_id_get(handle);
-	if (!id)
-		return -ENOENT;
-	owner = ucmx_id_lock(id);
-	if (owner != source || id->listener || id->dying)
+	owner = ucmx_id_find(source, handle, &id);
+	if (!id || owner != source || id->listener || id->dying)
 		err = -ENOENT;
 	else
 		err = ucmx_move_freeze(id, source, &migration, move);
-	spin_unlock(&owner->lock);
+	if (migration.frozen)
+		refcount_inc(&id->ref);
+	ucmx_id_found(owner);
 	if (migration.frozen) {
 		err = ucmx_id_wait(id, &move->wait, ucmx_id_may_move);
 		if (!err && move->announcement)
 			err = ucmx_move_describe(id, move->announcement);
 		err = ucmx_move_end(id, source, &migration, move, err);
+		ucmx_id_put(id);
 	}
 	/* The id's own reference to where it was; the file still has one. */
 	if (migration.moved)
 		ucmx_channel_put(source);
-	ucmx_id_put(id);
 	return err;
 }

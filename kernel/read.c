@@ -461,15 +461,9 @@ int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq)
 
 	if (!seq)
 		return ucmx_channel_ack_all(channel, handle);
-	/* No reference: the id may go with this, but not its memory. */
-	rcu_read_lock();
-	id = ucmx_id_peek(handle);
-	if (!id) {
-		rcu_read_unlock();
-		return -ENOENT;
-	}
-	owner = ucmx_id_lock(id);
-	if (!ucmx_id_takes_acks(id, owner, channel)) {
+	/* The id may go with this, but not its memory. */
+	owner = ucmx_id_find(channel, handle, &id);
+	if (!id || !ucmx_id_takes_acks(id, owner, channel)) {
 		err = -ENOENT;
 	} else {
 		event = ucmx_event_find_outstanding(id, seq);
@@ -478,7 +472,6 @@ int ucmx_channel_ack(struct ucmx_channel *channel, u32 handle, u64 seq)
 		else
 			err = -EINVAL;
 	}
-	spin_unlock(&owner->lock);
-	rcu_read_unlock();
+	ucmx_id_found(owner);
 	return err;
 }
