@@ -13,7 +13,8 @@
  *  - ended, then released: what the id stands for is given up, because it is
  *    dying or because its device is gone.  The use count falls by one; when the
  *    last command that uses the id is done, a work item calls ops->release(),
- *    after which no callback comes any more.  Nobody waits for the users, and
+ *    after which no callback comes any more.  With no such command, and if that
+ *    waits for nobody, who destroys the id does it.  Nobody waits for the users, and
  *    nobody who is waited for by a device removal waits for a user of ours.
  *  - drained: the last outstanding event was acknowledged.
  *
@@ -100,51 +101,53 @@ static void ucmx_id_end_next(struct ucmx_user *user)
 	ucmx_user_put(user);
 }
 
-/*
- * @turn: it took one of its user's turns to end.  Returns whether that was all
- * that its end waited for.
+/**
+ * ucmx_id_release - give up what an ended id stands for
+ * @id: the id
+ *
+ * Drops the reference that the callbacks had.
+ *
+ * Context: the work item or, after ucmx_id_end_here(), a command.
  */
-static bool ucmx_id_release(struct ucmx_id *id, bool turn)
+void ucmx_id_release(struct ucmx_id *id)
 {
 	struct ucmx_channel *channel;
-	bool unpublished;
 
 	id->ops->release(id);
-	if (turn)
+	if (id->payer)
 		ucmx_id_end_next(id->payer);
-	else
-		ucmx_user_put(id->payer);
 	channel = ucmx_id_lock(id);
 	id->released = true;
 	ucmx_id_drained(id);
-	unpublished = id->unpublished;
 	spin_unlock(&channel->lock);
 	ucmx_id_put(id);
-	return unpublished;
 }
 
 static void ucmx_id_release_work(struct work_struct *work)
 {
-	ucmx_id_release(container_of(work, struct ucmx_id, release_work), true);
+	ucmx_id_release(container_of(work, struct ucmx_id, release_work));
 }
 
 /**
- * ucmx_users_put_here - the same, by somebody who may do the rest as well
- * @id: the id, with a reference
+ * ucmx_id_end_here - end an id that nobody uses and whose release waits for nobody
+ * @id: the id; its owner's lock is held
  *
- * Context: may sleep, as long as a release does that waits for nobody.
+ * Under that lock nobody begins to use it, so there is no last user to be found out,
+ * and who releases at once takes none of its user's turns.
  *
- * Return: whether the id has come to its end.
+ * Return: whether it has ended; then the caller is the one to release it, without
+ * the lock.
  */
-bool ucmx_users_put_here(struct ucmx_id *id)
+bool ucmx_id_end_here(struct ucmx_id *id)
 {
-	if (!refcount_dec_and_test(&id->users))
+	if (id->ended || refcount_read(&id->users) != 1)
 		return false;
-	if (id->ops->waits_for_nobody && id->ops->waits_for_nobody(id))
-		return ucmx_id_release(id, false);
-	if (ucmx_user_begin_end(id->payer, &id->in_line))
-		queue_work(ucmx_wq, &id->release_work);
-	return false;
+	/* Pairs with the last user's put: what it did comes before the release. */
+	smp_acquire__after_ctrl_dep();
+	if (!id->ops->waits_for_nobody || !id->ops->waits_for_nobody(id))
+		return false;
+	id->ended = true;
+	return true;
 }
 
 /**

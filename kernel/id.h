@@ -23,12 +23,13 @@ struct ucmx_user;
 /**
  * struct ucmx_id_ops - what an id stands for
  * @release: end what the id stands for.  After it has returned no event is
- *	     raised any more.  Called once, from a work item, when nobody uses
- *	     the id any more and no sooner than it is dying or its device gone.
- *	     May sleep.
+ *	     raised any more.  Called once, from a work item or by who destroys
+ *	     it, when nobody uses the id any more and no sooner than it is dying
+ *	     or its device gone.  May sleep.
  * @waits_for_nobody: whether @release is soon done whatever others do, so that
  *		      who destroys the id need not leave it to the work item;
- *		      NULL if it never is.  Called when nobody uses the id.
+ *		      NULL if it never is.  Called when nobody uses the id, with
+ *		      its owner's lock held.
  * @describe: fill in the record of the event that announces the id; called with
  *	      the command mutex held, may sleep
  * @free: give the memory back, after a grace period and in any context
@@ -172,7 +173,8 @@ struct ucmx_id *ucmx_id_begin(struct ucmx_channel *channel, u32 handle);
 void ucmx_id_end(struct ucmx_id *id);
 bool ucmx_users_get(struct ucmx_id *id);
 void ucmx_users_put(struct ucmx_id *id);
-bool ucmx_users_put_here(struct ucmx_id *id);
+bool ucmx_id_end_here(struct ucmx_id *id);
+void ucmx_id_release(struct ucmx_id *id);
 
 /**
  * ucmx_id_find - look up an id, to look at it under one holding of its lock

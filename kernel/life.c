@@ -311,30 +311,30 @@ static int ucmx_id_wait_end(struct ucmx_id *id, const struct ucmx_wait *wait)
 int ucmx_id_destroy(struct ucmx_channel *channel, u32 handle,
 		    const struct ucmx_wait *wait)
 {
+	bool here = false, waits = false;
 	struct ucmx_channel *owner;
 	LIST_HEAD(events);
 	struct ucmx_id *id;
-	bool uses, ended;
 	int err;
 
-	id = ucmx_id_get(handle);
-	if (!id)
-		return -ENOENT;
-	owner = ucmx_id_lock(id);
-	err = ucmx_id_may_die(id, owner, channel, wait);
-	/* So that the end does not begin before the lock is given back. */
-	uses = !err && !id->ended;
-	if (uses)
-		refcount_inc(&id->users);
-	if (!err)
+	owner = ucmx_id_find(channel, handle, &id);
+	err = id ? ucmx_id_may_die(id, owner, channel, wait) : -ENOENT;
+	if (!err) {
+		here = ucmx_id_end_here(id);
+		waits = !here || id->n_outstanding;
+		/* What this call gives up has a reference until then. */
+		if (waits)
+			refcount_inc(&id->ref);
 		ucmx_id_die(id, owner, &events);
-	spin_unlock(&owner->lock);
+	}
+	ucmx_id_found(owner);
 	ucmx_events_free(&events);
-	/* Mostly it was in nobody's way. */
-	ended = uses && ucmx_users_put_here(id);
-	if (!err && !ended)
+	if (here)
+		ucmx_id_release(id);
+	if (waits) {
 		err = ucmx_id_wait_end(id, wait);
-	ucmx_id_put(id);
+		ucmx_id_put(id);
+	}
 	return err;
 }
 

@@ -32,6 +32,11 @@ static void id_release(struct ucmx_id *id)
 	mutex_unlock(&part->handler);
 }
 
+static bool id_waits_for_nobody(struct ucmx_id *id)
+{
+	return scene->quick;
+}
+
 /* As the module's own: what the device says may be asked under its use only. */
 static void id_describe(struct ucmx_id *id, struct ucmx_event *event)
 {
@@ -63,6 +68,7 @@ static void id_free(struct ucmx_id *id)
 
 static const struct ucmx_id_ops id_ops = {
 	.release = id_release,
+	.waits_for_nobody = id_waits_for_nobody,
 	.describe = id_describe,
 	.free = id_free,
 };

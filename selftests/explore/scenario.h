@@ -140,6 +140,7 @@ struct cast {
  * @limit_user: likewise a user
  * @limit_all: likewise all together
  * @limit_caused: events of an id that commands caused
+ * @quick: what an id stands for waits for nobody when it ends
  * @prepare: what has happened before
  * @cast: who does what
  */
@@ -155,6 +156,7 @@ struct scenario {
 	u8 limit_user;
 	u8 limit_all;
 	u8 limit_caused;
+	bool quick;
 	struct op prepare[MAX_PREPARE];
 	struct cast cast[6];
 };

@@ -164,6 +164,29 @@ const struct scenario scenarios[] = {
 			{ { ACK_EVENT(A, 0, 1) } },
 		},
 	}, {
+		.name = "quick_destroys",
+		.about = "the same, and who destroys releases, unless a command is at work",
+		.channels = 2,
+		.quick = true,
+		.prepare = { NEW(A, 0), RAISE(A, 1), READ(0) },
+		.cast = {
+			{ { DESTROY(A, 0, | BY_1) } },
+			{ { DESTROY(A, 0) } },
+			{ { COMMAND(A, 0), ACK_EVENT(A, 0, 1) } },
+		},
+	}, {
+		.name = "quick_ends",
+		.about = "an id with such an end is destroyed, migrated, closed and removed",
+		.channels = 2,
+		.quick = true,
+		.prepare = { NEW(A, 0) },
+		.cast = {
+			{ { DESTROY(A, 0) } },
+			{ { MIGRATE(A, 0, 1) } },
+			{ { CLOSE(0) } },
+			{ { REMOVE(A, 1) } },
+		},
+	}, {
 		.name = "destroy_nonblock",
 		.about = "destroys that must not wait, or hold the event",
 		.channels = 2,

@@ -22,6 +22,7 @@
 } while (0)
 #define smp_load_acquire(p)		READ_ONCE(*(p))
 #define smp_store_release(p, value)	WRITE_ONCE(*(p), value)
+#define smp_acquire__after_ctrl_dep()	((void)0)
 #define smp_mb()			((void)0)
 #define smp_rmb()			((void)0)
 #define smp_wmb()			((void)0)
