@@ -113,7 +113,7 @@ static int ucmx_cm_request(struct ucmx_id *listener, struct rdma_cm_id *cm_id,
 	if (IS_ERR(child))
 		return PTR_ERR(child);
 	ucmx_cm_set(child, cm_id);
-	child->answerable = true;
+	child->awaits = UCMX_ANSWER_REQUEST;
 	child->talks = true;
 	err = ucmx_cm_make_room_unseen(child, UCMX_GFP_REQUEST);
 	if (err)
@@ -177,7 +177,7 @@ static int ucmx_cm_handler(struct rdma_cm_id *cm_id,
 	if (cm_event->event == RDMA_CM_EVENT_CONNECT_REQUEST)
 		return ucmx_cm_request_charged(id, cm_id, cm_event);
 	if (cm_event->event == RDMA_CM_EVENT_CONNECT_RESPONSE)
-		WRITE_ONCE(cm->answerable, true);
+		WRITE_ONCE(cm->awaits, UCMX_ANSWER_RESPONSE);
 	ucmx_cm_raise(cm, cm_event);
 	return 0;
 }
@@ -268,7 +268,7 @@ struct ucmx_cm *ucmx_cm_begin_answer(struct ucmx_channel *channel, u32 handle)
 {
 	struct ucmx_cm *cm = ucmx_cm_begin_device(channel, handle);
 
-	if (IS_ERR(cm) || READ_ONCE(cm->answerable))
+	if (IS_ERR(cm) || READ_ONCE(cm->awaits) != UCMX_ANSWER_NONE)
 		return cm;
 	ucmx_cm_end(cm);
 	return ERR_PTR(-EINVAL);

@@ -16,12 +16,19 @@
 #define UCMX_OPTIONS_STOCK	(RDMA_OPTION_ID_ACK_TIMEOUT + 1)
 #define UCMX_OPTIONS		(UCMX_OPTIONS_STOCK + 2)
 
+/* What the peer waits for: nothing, an answer to its request or to its response. */
+enum ucmx_answer {
+	UCMX_ANSWER_NONE,
+	UCMX_ANSWER_REQUEST,
+	UCMX_ANSWER_RESPONSE,
+};
+
 /**
  * struct ucmx_cm - an id and its rdma_cm_id
  * @id: what the core knows
  * @cm_id: set before the id is seen, and valid for who has it by ucmx_cm_begin()
  *	   and in callbacks
- * @answerable: there is a request or a response to accept or reject
+ * @awaits: what there is to accept or reject
  * @resolves: it may have asked for an address (the id's command mutex)
  * @talks: it may have messages under way to a peer, or requests to a subnet
  *	   manager (the id's command mutex, or nobody has seen the id yet)
@@ -34,7 +41,7 @@
 struct ucmx_cm {
 	struct ucmx_id id;
 	struct rdma_cm_id *cm_id;
-	bool answerable;
+	enum ucmx_answer awaits;
 	bool resolves;
 	bool talks;
 	u16 port_space;

@@ -72,12 +72,11 @@ static void ucmx_get_ece(struct rdma_ucm_ece *dst,
 	dst->attr_mod = src->attr_mod;
 }
 
-/* What may happen to a connection, the answer to a command included. */
+/* What may happen to a connection, but for the answer to a command. */
 #define UCMX_CONNECTION_ROOMS	(BIT(UCMX_ROOM_UNREACHABLE) | \
 				 BIT(UCMX_ROOM_REJECTED) | \
 				 BIT(UCMX_ROOM_DISCONNECTED) | \
-				 BIT(UCMX_ROOM_TIMEWAIT_EXIT) | \
-				 BIT(UCMX_ROOM_CONNECT))
+				 BIT(UCMX_ROOM_TIMEWAIT_EXIT))
 
 /**
  * ucmx_cmd_connect - connect an id
@@ -98,7 +97,8 @@ int ucmx_cmd_connect(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin_device(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_cm_make_rooms(cm, UCMX_CONNECTION_ROOMS);
+	err = ucmx_cm_make_rooms(cm, UCMX_CONNECTION_ROOMS |
+				 BIT(UCMX_ROOM_CONNECT));
 	if (err)
 		goto end;
 	ucmx_get_conn_param(&conn_param, &arg->conn_param, cm->cm_id);
@@ -125,7 +125,7 @@ static int ucmx_accept_locked(struct ucmx_cm *cm,
 	ucmx_get_ece(&ece, &arg->ece);
 	rdma_lock_handler(cm->cm_id);
 	/* If that fails, rdma_cm has rejected. */
-	WRITE_ONCE(cm->answerable, false);
+	WRITE_ONCE(cm->awaits, UCMX_ANSWER_NONE);
 	err = rdma_accept_ece(cm->cm_id, valid ? &conn_param : NULL, &ece);
 	if (!err)
 		ucmx_id_claim(&cm->id, arg->cookie);
@@ -137,18 +137,23 @@ static int ucmx_accept_locked(struct ucmx_cm *cm,
  * ucmx_cmd_accept - accept a request, or confirm a response
  * @cmd: struct rdma_ucmx_accept
  *
+ * The peer answers to the one, and not to the other.
+ *
  * Return: 0 or an error, see the uAPI header.
  */
 int ucmx_cmd_accept(struct ucmx_cmd *cmd)
 {
 	struct rdma_ucmx_accept *arg = cmd->arg;
+	u32 rooms = UCMX_CONNECTION_ROOMS;
 	struct ucmx_cm *cm;
 	int err;
 
 	cm = ucmx_cm_begin_answer(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	err = ucmx_cm_make_rooms(cm, UCMX_CONNECTION_ROOMS);
+	if (READ_ONCE(cm->awaits) == UCMX_ANSWER_REQUEST)
+		rooms |= BIT(UCMX_ROOM_CONNECT);
+	err = ucmx_cm_make_rooms(cm, rooms);
 	if (err)
 		goto end;
 	err = ucmx_accept_locked(cm, arg);
@@ -168,6 +173,7 @@ end:
 int ucmx_cmd_reject(struct ucmx_cmd *cmd)
 {
 	struct rdma_ucmx_reject *arg = cmd->arg;
+	enum ucmx_answer awaited;
 	struct ucmx_cm *cm;
 	int err;
 
@@ -184,12 +190,12 @@ int ucmx_cmd_reject(struct ucmx_cmd *cmd)
 	cm = ucmx_cm_begin_answer(cmd->channel, arg->id);
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
-	WRITE_ONCE(cm->answerable, false);
+	awaited = xchg(&cm->awaits, UCMX_ANSWER_NONE);
 	err = rdma_reject(cm->cm_id, arg->private_data, arg->private_data_len,
 			  arg->reason);
 	/* Too much private data, say: nothing was done. */
 	if (err == -EINVAL)
-		WRITE_ONCE(cm->answerable, true);
+		WRITE_ONCE(cm->awaits, awaited);
 	ucmx_cm_end(cm);
 	return err;
 }
