@@ -144,7 +144,7 @@ static int ucmx_accept_locked(struct ucmx_cm *cm,
 int ucmx_cmd_accept(struct ucmx_cmd *cmd)
 {
 	struct rdma_ucmx_accept *arg = cmd->arg;
-	u32 rooms = UCMX_CONNECTION_ROOMS;
+	u32 answer = 0;
 	struct ucmx_cm *cm;
 	int err;
 
@@ -152,12 +152,12 @@ int ucmx_cmd_accept(struct ucmx_cmd *cmd)
 	if (IS_ERR(cm))
 		return PTR_ERR(cm);
 	if (READ_ONCE(cm->awaits) == UCMX_ANSWER_REQUEST)
-		rooms |= BIT(UCMX_ROOM_CONNECT);
-	err = ucmx_cm_make_rooms(cm, rooms);
+		answer = BIT(UCMX_ROOM_CONNECT);
+	err = ucmx_cm_make_rooms(cm, UCMX_CONNECTION_ROOMS | answer);
 	if (err)
 		goto end;
 	err = ucmx_accept_locked(cm, arg);
-	if (err)
+	if (err && answer)
 		ucmx_room_drop(&cm->id, UCMX_ROOM_CONNECT);
 end:
 	ucmx_cm_end(cm);

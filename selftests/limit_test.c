@@ -383,6 +383,31 @@ TEST_F(limit, c19_events_that_commands_cause)
 	test_ok(event_take(self->target, EV_ROUTE_RESOLVED, id));
 }
 
+/* To accept a request causes an event; to confirm the answer to one's own, none. */
+TEST_F(limit, c19_events_that_answers_cause)
+{
+	struct event request, answer;
+	__u32 listener, client;
+	__u16 port;
+
+	test_ok(listener_open(self->source, ADDR1, 1, &listener, &port));
+	test_ok(client_connect(self->target, ADDR1, port, &client));
+	test_ok(event_expect(self->source, EV_CONNECT_REQUEST, &request));
+	test_ok(event_ack(self->source, &request));
+	test_ok(cmd_write_event(self->source, request.head.id, EV_USER, 0, 1));
+	test_ok(set_limit(PARAMETERS "max_user_events", 1));
+	test_err(ENOSPC, child_accept(self->source, &request, 0));
+	test_ok(set_limit(PARAMETERS "max_user_events", 2));
+	test_ok(child_accept(self->source, &request, 0));
+	test_ok(event_expect(self->target, EV_ANSWER, &answer));
+	test_ok(set_limit(PARAMETERS "max_user_events", 1));
+	if (!over_iwarp())
+		test_ok(cmd_accept(self->target, client, 0, NULL));
+	test_ok(event_take(self->source, EV_USER, request.head.id));
+	test_ok(event_take(self->source, EV_ESTABLISHED, request.head.id));
+	test_ok(event_ack(self->target, &answer));
+}
+
 static __u32 events_of_user(int fd)
 {
 	struct rdma_ucmx_info info;

@@ -503,8 +503,9 @@ struct rdma_ucmx_create_id {
  * handler has restarted may find it gone: ENOENT.  EINVAL: @held_seq is not an
  * unacknowledged event of the id.
  *
- * RDMA_UCMX_NONBLOCK and @deadline are about acknowledgements.  The end of the
- * connection in rdma_cm is waited for besides; only a signal ends that.
+ * RDMA_UCMX_NONBLOCK and @deadline are about acknowledgements.  Where rdma_cm has
+ * to wait for a peer or a subnet manager to end what the id stands for, that is
+ * waited for besides; only a signal ends it.
  */
 struct rdma_ucmx_destroy_id {
 	__u32 size;
@@ -618,8 +619,8 @@ struct rdma_ucmx_connect {
  *
  * As rdma_accept(3).  From a success on, the passive side's id is claimed: its
  * events are delivered, those that came before included.  EINVAL: there is no
- * request or response to accept.  ENOSPC: as with RESOLVE_ADDR.  What rdma_cm
- * fails to accept, for want of memory too, it has rejected.
+ * request or response to accept.  ENOSPC: as with RESOLVE_ADDR, on the passive
+ * side.  What rdma_cm fails to accept, for want of memory too, it has rejected.
  */
 struct rdma_ucmx_accept {
 	__u32 size;
