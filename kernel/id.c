@@ -11,11 +11,12 @@
  *  - dying: the id was destroyed, or its channel closed.  No event of it is
  *    pending any more, none is raised, no command finds it.
  *  - ended, then released: what the id stands for is given up, because it is
- *    dying or because its device is gone.  The use count falls by one; when the
- *    last command that uses the id is done, a work item calls ops->release(),
- *    after which no callback comes any more.  With no such command, and if that
- *    waits for nobody, who destroys the id does it.  Nobody waits for the users, and
- *    nobody who is waited for by a device removal waits for a user of ours.
+ *    dying or because its device is gone.  Then ops->release() is called, after
+ *    which no callback comes any more: by who destroys the id, if nobody uses it
+ *    and the release waits for nobody; else the use count falls by one, and when
+ *    the last command that uses the id is done, by a work item.  Nobody waits for
+ *    the users, and nobody who is waited for by a device removal waits for a user
+ *    of ours.
  *  - drained: the last outstanding event was acknowledged.
  *
  * An id that is dying, released and drained is unpublished, and its memory goes

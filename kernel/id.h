@@ -89,17 +89,18 @@ struct ucmx_migration {
  * @claimed: events are delivered (owner's lock)
  * @dying: it was destroyed (owner's lock)
  * @gone: its device was removed (owner's lock)
- * @ended: @users is one less, the end has begun (owner's lock)
+ * @ended: the end has begun (owner's lock)
  * @released: the end has been reached (owner's lock)
  * @published: its handle names it; set once (owner's lock), looked at with RCU
  * @unpublished: its handle is free (owner's lock)
  * @wait: who waits for acknowledgements or for the end; woken under the owner's
  *	  lock
  * @op_mutex: one command at a time, outside of all other locks
- * @users: commands that use what the id stands for, and one until @ended.  Not
- *	   to be held over a wait or a user copy.
+ * @users: commands that use what the id stands for, and one until it is left to
+ *	   the last of them to end that.  Not to be held over a wait or a user
+ *	   copy.
  * @release_work: calls @ops->release
- * @payer: from @ended on, whose turn it takes to end
+ * @payer: whose turn @release_work takes, from when the end is left to it
  * @in_line: in that user's line
  * @ref: memory; held by the handle, until @released, and by who looked it up
  * @rcu: for @ops->free

@@ -139,7 +139,7 @@ void ucmx_id_device_gone(struct ucmx_id *id)
 /**
  * ucmx_id_die - end an id, but for its outstanding events
  * @id: the id; nothing happens to one that is dying
- * @channel: its owner; the lock is held, and a reference to @id
+ * @channel: its owner; the lock is held, and somebody's reference to @id
  * @events: list that gets its events, to be freed without the lock
  */
 void ucmx_id_die(struct ucmx_id *id, struct ucmx_channel *channel,
@@ -303,7 +303,7 @@ static int ucmx_id_wait_end(struct ucmx_id *id, const struct ucmx_wait *wait)
  * @channel: the channel that the command came in on
  * @handle: the id's handle
  * @wait: how to wait for acknowledgements.  The wait for what the id stands for
- *	  to end can only be interrupted.
+ *	  to end, if that waits for anybody, can only be interrupted.
  *
  * Return: 0; -ENOENT, -EINVAL (no such event is held), -EAGAIN: nothing
  * happened; -ETIMEDOUT, -ERESTARTSYS: it is dying.

@@ -13,7 +13,7 @@
  * are events that commands cause: a thousand of each of a user's ids would be more
  * than most machines have memory.
  *
- * What ids stand for ends on one work queue, and may take its time: rdma_cm waits
+ * What ids stand for, if that may take its time, ends on one work queue: rdma_cm waits
  * there for the peer of an iWARP connection.  The queue has room for so many at a
  * time; each user has some of it, and what there is besides waits in a line of
  * that user's.  So nobody keeps others' ids, and devices, from going away.

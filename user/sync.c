@@ -11,8 +11,8 @@
  * that it holds up neither a migration nor a destruction.
  *
  * id->lock protects own_channel and id->event; that there is no such channel may be
- * seen without, and as table.c says, it is not changed by a store.  No lock is held
- * while a call waits.
+ * seen without, and as table.c says, it is not changed by a store once others know the
+ * id.  No lock is held while a call waits.
  */
 #include "cmx.h"
 

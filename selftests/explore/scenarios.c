@@ -175,6 +175,17 @@ const struct scenario scenarios[] = {
 			{ { COMMAND(A, 0), ACK_EVENT(A, 0, 1) } },
 		},
 	}, {
+		.name = "quick_hand_over",
+		.about = "an id with such an end is handed over, destroyed and removed",
+		.channels = 2,
+		.quick = true,
+		.prepare = { NEW(A, 0), RAISE(A, 1) },
+		.cast = {
+			{ { HAND_OVER(A, 0, 1, 2) } },
+			{ { DESTROY(A, 0) } },
+			{ { REMOVE(A, 3) } },
+		},
+	}, {
 		.name = "quick_ends",
 		.about = "an id with such an end is destroyed, migrated, closed and removed",
 		.channels = 2,
