@@ -59,7 +59,7 @@ struct walker {
 /* Shared by all processes. */
 struct world {
 	__u64 seed;
-	__u64 end;
+	_Atomic __u64 end;
 	struct tally tallies[OPS];
 	atomic_uint events[EVENT_TYPES];
 	struct walker walkers[PROCESSES][THREADS];
