@@ -343,6 +343,8 @@ static void *churner_main(void *arg)
 	while (!churner->stop) {
 		churn(churner);
 		churner->rounds++;
+		/* Or two processors have no time for a removal, nor for RCU. */
+		pause_briefly();
 	}
 	return NULL;
 }
