@@ -26,6 +26,11 @@ define the-only-one
 		echo "$$found is there; first: $(2)" >&2; exit 1; }
 endef
 of_dkms = $(updates)/dkms/rdma_ucmx.ko* $(INSTALL_MOD_PATH)/usr/src/rdma-ucmx-*/dkms.conf
+# remove-line PATH: modprobe's, unless a module of another kernel or of DKMS needs it.
+define remove-line
+	@left=$$(ls $(1)/lib/modules/*/updates/rdma_ucmx.ko* $(1)/usr/src/rdma-ucmx-*/dkms.conf \
+		2> /dev/null || :); [ -n "$$left" ] || rm -f $(1)$(modprobedir)/rdma_ucmx.conf
+endef
 sbin := PATH=$$PATH:/usr/sbin:/sbin
 # What "modules" has built.
 module ?= $(build)/module
@@ -49,7 +54,8 @@ install-module:
 .PHONY: modules_uninstall
 modules_uninstall: ## remove what "modules_install" installed, for KDIR
 	$(needs-kernel)
-	rm -f $(updates)/rdma_ucmx*.ko* $(INSTALL_MOD_PATH)$(modprobedir)/rdma_ucmx.conf
+	rm -f $(updates)/rdma_ucmx*.ko*
+	$(call remove-line,$(INSTALL_MOD_PATH))
 	[ ! -d $(updates) ] || rmdir --ignore-fail-on-non-empty $(updates)
 	@if [ -z "$(INSTALL_MOD_PATH)" ]; then $(sbin); depmod $(release); fi
 
@@ -90,4 +96,5 @@ dkms-remove: ## remove what "dkms-install" installed, from all kernels
 	for module in $$(sed -n 's,^\(rdma-ucmx/[^,: ]*\).*,\1,p' <<< "$$status" | sort -u); do \
 		dkms remove $$module --all && rm -rf /usr/src/$${module/\//-} || exit; \
 	done
-	rm -rf $(dkms_source) $(modprobedir)/rdma_ucmx.conf
+	rm -rf $(dkms_source)
+	$(call remove-line)
