@@ -23,7 +23,7 @@ endef
 # others when they come.
 define the-only-one
 	@found=$$(ls $(1) 2> /dev/null || :); [ -z "$$found" ] || { \
-		echo "$$found is there; first: $(2)" >&2; exit 1; }
+		echo "$$found is there; first: $(strip $(2))" >&2; exit 1; }
 endef
 of_dkms = $(updates)/dkms/rdma_ucmx.ko* $(INSTALL_MOD_PATH)/usr/src/rdma-ucmx-*/dkms.conf
 # remove-line PATH: modprobe's, unless a module of another kernel or of DKMS needs it.
