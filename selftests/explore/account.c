@@ -62,6 +62,7 @@ void account_begin(const struct op *op)
 	ME->copied = 0;
 	ME->moves = part_of(op)->moves;
 	ME->late = part_of(op)->dying;
+	ME->early = part_of(op)->owner != op->channel + 1;
 	ME->too_late = false;
 	ME->takes_effect = false;
 	ME->due = 0;
@@ -82,7 +83,7 @@ static bool may_be_missing(const struct op *op)
 {
 	const struct part *part = part_of(op);
 
-	return !part->given || part->dying || part->moves != ME->moves ||
+	return !part->given || ME->early || part->dying || part->moves != ME->moves ||
 	       part->owner != op->channel + 1 ||
 	       part->id->channel != W.desks[op->channel].channel;
 }

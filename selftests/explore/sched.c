@@ -260,6 +260,7 @@ static void call_over(void)
 	me->held = 0;
 	me->stale = false;
 	me->late = false;
+	me->early = false;
 	me->too_late = false;
 	me->takes_effect = false;
 	me->due = 0;

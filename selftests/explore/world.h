@@ -85,6 +85,7 @@ enum wants {
  * @held: tag of the event that the call says that it holds, or 0
  * @stale: which had been acknowledged before
  * @late: the id was dying before the call began
+ * @early: the id was not yet known on the channel then
  * @too_late: when it was locked it had come to its end
  * @takes_effect: the call for all that is outstanding has settled its first portion
  * @due: tags of what was outstanding then and still is, as bits
@@ -132,6 +133,7 @@ struct actor {
 	u8 held;
 	bool stale;
 	bool late;
+	bool early;
 	bool too_late;
 	bool takes_effect;
 	bool overlapped;
