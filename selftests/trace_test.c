@@ -2,18 +2,24 @@
 /*
  * Looking in from outside: the tracepoints.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/stat.h>
 
 #include "call.h"
 #include "fdinfo.h"
 #include "scene.h"
 #include "test.h"
 
-/* No instance of our own: to make and remove one takes ten seconds on a debug kernel. */
+/*
+ * An instance of our own, for others look into the first one.  It is made once and stays:
+ * to make and remove one takes ten seconds on a debug kernel.
+ */
 #define TRACING "/sys/kernel/tracing"
+#define INSTANCE TRACING "/instances/ucmx_test"
 
 /* What the kernel says to itself for EINTR, in include/linux/errno.h. */
 #define ERESTARTSYS 512
@@ -32,12 +38,13 @@ FIXTURE_SETUP(trace)
 
 	if (access(TRACING "/events", F_OK))
 		test_ok(mount("tracefs", TRACING, "tracefs", 0, NULL));
+	ASSERT_TRUE(!mkdir(INSTANCE, 0700) || errno == EEXIST);
 	/* To open it so forgets what is there. */
-	file = fopen(TRACING "/trace", "w");
+	file = fopen(INSTANCE "/trace", "w");
 	ASSERT_NE(NULL, file);
 	fclose(file);
-	test_ok(write_file(TRACING "/tracing_on", "1"));
-	test_ok(write_file(TRACING "/events/rdma_ucmx/enable", "1"));
+	test_ok(write_file(INSTANCE "/tracing_on", "1"));
+	test_ok(write_file(INSTANCE "/events/rdma_ucmx/enable", "1"));
 	self->source = channel_open();
 	self->target = channel_open();
 	ASSERT_LE(0, self->source);
@@ -51,15 +58,15 @@ FIXTURE_TEARDOWN(trace)
 	close(self->source);
 	close(self->target);
 	free(self->text);
-	EXPECT_EQ(0, write_file(TRACING "/events/rdma_ucmx/enable", "0"));
+	EXPECT_EQ(0, write_file(INSTANCE "/events/rdma_ucmx/enable", "0"));
 }
 
 /* No more is traced; from now on TRACED() looks at what there is. */
 #define TRACE_END() do {						\
 	FILE *_file;							\
 									\
-	test_ok(write_file(TRACING "/tracing_on", "0"));		\
-	_file = fopen(TRACING "/trace", "r");				\
+	test_ok(write_file(INSTANCE "/tracing_on", "0"));		\
+	_file = fopen(INSTANCE "/trace", "r");				\
 	ASSERT_NE(NULL, _file);						\
 	ASSERT_LT(0, fread(self->text, 1, (1 << 20) - 1, _file));	\
 	fclose(_file);							\
