@@ -3,24 +3,27 @@
  * Growth is bounded (C19): limits of ids, of one channel, one user and in all, of
  * events and groups; a target that is full.
  */
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "scene.h"
 #include "test.h"
 
-#define PARAMETERS "/sys/module/rdma_ucmx/parameters/"
-
-static int set_limit(const char *path, __u32 limit)
+/* The module may have another name: a wrong copy of it, to see that a test fails. */
+static int set_limit(const char *parameter, __u32 limit)
 {
-	char text[16];
+	const char *module = getenv("UCMX_MODULE_NAME");
+	char path[128], text[16];
 
+	snprintf(path, sizeof(path), "/sys/module/%s/parameters/%s",
+		 module ? module : "rdma_ucmx", parameter);
 	snprintf(text, sizeof(text), "%u", limit);
 	return write_file(path, text);
 }
 
 #define SET_CHANNEL_LIMIT(n) \
-	test_ok(set_limit(PARAMETERS "max_channel_ids", n))
-#define SET_LIMIT(n) test_ok(set_limit(PARAMETERS "max_ids", n))
+	test_ok(set_limit("max_channel_ids", n))
+#define SET_LIMIT(n) test_ok(set_limit("max_ids", n))
 
 FIXTURE(limit) {
 	int source;
@@ -39,18 +42,18 @@ FIXTURE_SETUP(limit)
 
 FIXTURE_TEARDOWN(limit)
 {
-	EXPECT_EQ(0, set_limit(PARAMETERS "max_ids", self->was.out_max_ids));
-	EXPECT_EQ(0, set_limit(PARAMETERS "max_channel_ids",
+	EXPECT_EQ(0, set_limit("max_ids", self->was.out_max_ids));
+	EXPECT_EQ(0, set_limit("max_channel_ids",
 			       self->was.out_max_channel_ids));
-	EXPECT_EQ(0, set_limit(PARAMETERS "max_backlog",
+	EXPECT_EQ(0, set_limit("max_backlog",
 			       self->was.out_max_backlog));
-	EXPECT_EQ(0, set_limit(PARAMETERS "max_user_events",
+	EXPECT_EQ(0, set_limit("max_user_events",
 			       self->was.out_max_user_events));
-	EXPECT_EQ(0, set_limit(PARAMETERS "max_events_per_user",
+	EXPECT_EQ(0, set_limit("max_events_per_user",
 			       self->was.out_max_events_per_user));
-	EXPECT_EQ(0, set_limit(PARAMETERS "max_groups",
+	EXPECT_EQ(0, set_limit("max_groups",
 			       self->was.out_max_groups));
-	EXPECT_EQ(0, set_limit(PARAMETERS "max_ids_per_user",
+	EXPECT_EQ(0, set_limit("max_ids_per_user",
 			       self->was.out_max_ids_per_user));
 	close(self->source);
 	close(self->target);
@@ -128,7 +131,7 @@ TEST_F(limit, c19_ids_of_a_user)
 
 	ASSERT_LE(0, one);
 	ASSERT_LE(0, another);
-	test_ok(set_limit(PARAMETERS "max_ids_per_user", 3));
+	test_ok(set_limit("max_ids_per_user", 3));
 	test_ok(cmd_info(one, &info));
 	EXPECT_EQ(3, info.out_max_ids_per_user);
 	test_ok(cmd_create_id(one, PS_TCP, 0, &ids[0]));
@@ -162,7 +165,7 @@ TEST_F(limit, c19_requests_of_a_user)
 	__u16 port;
 
 	ASSERT_LE(0, server);
-	test_ok(set_limit(PARAMETERS "max_ids_per_user", 3));
+	test_ok(set_limit("max_ids_per_user", 3));
 	test_ok(listener_open(server, ADDR1, 8, &listener, &port));
 	test_ok(clients_connect(self->source, ADDR1, port, ARRAY_LEN(clients),
 				clients));
@@ -195,7 +198,7 @@ TEST_F(limit, c19_requests_that_are_not_acknowledged)
 	unsigned int i;
 
 	ASSERT_LE(0, server);
-	test_ok(set_limit(PARAMETERS "max_ids_per_user", 5));
+	test_ok(set_limit("max_ids_per_user", 5));
 	test_ok(listener_open(server, ADDR1, 8, &listener, &first));
 	for (i = 0; i < 5; i++)
 		test_ok(request_without_ack(server, self->source, first, &ev));
@@ -269,11 +272,11 @@ TEST_F(limit, c19_one_user_at_every_limit)
 	ASSERT_LE(0, another);
 	/* There are always ids left for others. */
 	EXPECT_LT(self->was.out_max_ids_per_user, self->was.out_max_ids);
-	test_ok(set_limit(PARAMETERS "max_ids_per_user", 8));
+	test_ok(set_limit("max_ids_per_user", 8));
 	SET_CHANNEL_LIMIT(5);
-	test_ok(set_limit(PARAMETERS "max_backlog", 2));
-	test_ok(set_limit(PARAMETERS "max_user_events", 3));
-	test_ok(set_limit(PARAMETERS "max_groups", 2));
+	test_ok(set_limit("max_backlog", 2));
+	test_ok(set_limit("max_user_events", 3));
+	test_ok(set_limit("max_groups", 2));
 	fill_channel(_metadata, one, self->source);
 	for (i = 0; i < 3; i++)
 		test_ok(cmd_create_id(another, PS_TCP, 0, &id));
@@ -358,7 +361,7 @@ TEST_F(limit, c19_events_that_commands_cause)
 	struct event ev;
 	__u32 id;
 
-	test_ok(set_limit(PARAMETERS "max_user_events", 2));
+	test_ok(set_limit("max_user_events", 2));
 	test_ok(cmd_create_id(self->source, PS_TCP, 0, &id));
 	test_ok(cmd_write_event(self->source, id, EV_USER, 0, 1));
 	test_ok(cmd_resolve_addr(self->source, id, NULL, &dst));
@@ -395,12 +398,12 @@ TEST_F(limit, c19_events_that_answers_cause)
 	test_ok(event_expect(self->source, EV_CONNECT_REQUEST, &request));
 	test_ok(event_ack(self->source, &request));
 	test_ok(cmd_write_event(self->source, request.head.id, EV_USER, 0, 1));
-	test_ok(set_limit(PARAMETERS "max_user_events", 1));
+	test_ok(set_limit("max_user_events", 1));
 	test_err(ENOSPC, child_accept(self->source, &request, 0));
-	test_ok(set_limit(PARAMETERS "max_user_events", 2));
+	test_ok(set_limit("max_user_events", 2));
 	test_ok(child_accept(self->source, &request, 0));
 	test_ok(event_expect(self->target, EV_ANSWER, &answer));
-	test_ok(set_limit(PARAMETERS "max_user_events", 1));
+	test_ok(set_limit("max_user_events", 1));
 	if (!over_iwarp())
 		test_ok(cmd_accept(self->target, client, 0, NULL));
 	test_ok(event_take(self->source, EV_USER, request.head.id));
@@ -429,7 +432,7 @@ TEST_F(limit, c19_events_of_a_user)
 	/* What was here before may still be coming to its end. */
 	ASSERT_TRUE(wait_until(!events_of_user(one) &&
 			       !events_of_user(self->target)));
-	test_ok(set_limit(PARAMETERS "max_events_per_user", 3));
+	test_ok(set_limit("max_events_per_user", 3));
 	test_ok(cmd_info(one, &info));
 	EXPECT_EQ(3, info.out_max_events_per_user);
 	for (i = 0; i < 3; i++) {
@@ -470,7 +473,7 @@ TEST_F(limit, c19_groups_of_an_id)
 
 	if (over_iwarp())
 		SKIP(return, "iWARP has no groups");
-	test_ok(set_limit(PARAMETERS "max_groups", 2));
+	test_ok(set_limit("max_groups", 2));
 	test_ok(cmd_create_id(self->source, PS_UDP, 0, &id));
 	test_ok(cmd_bind_addr(self->source, id, &local));
 	test_ok(cmd_join_mcast(self->source, id, &groups[0], 1, 0, &group));
