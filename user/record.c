@@ -11,17 +11,27 @@
 /* A selector of a path record. */
 #define CMX_EXACTLY 2
 
-/* Take the next section off the record, or set the error. */
-static const void *section(const void *buffer, size_t size, size_t *offset,
-			   size_t length)
-{
-	const void *start = (const char *)buffer + *offset;
+/* The rest of a record, whose sections are taken off in the order of their bits. */
+struct rest {
+	const char *next;
+	size_t size;
+	uint32_t sections;
+	bool broken;
+};
 
-	if (size - *offset < length) {
-		errno = EPROTO;
+/* Returns the section, or NULL if the record has none, or is too short for it. */
+static const void *take(struct rest *rest, uint32_t section, size_t length)
+{
+	const void *start = rest->next;
+
+	if (!(rest->sections & section))
+		return NULL;
+	if (rest->size < length) {
+		rest->broken = true;
 		return NULL;
 	}
-	*offset += length;
+	rest->next += length;
+	rest->size -= length;
 	return start;
 }
 
@@ -36,46 +46,25 @@ static const void *section(const void *buffer, size_t size, size_t *offset,
 int cmx_record_parse(const void *buffer, size_t size, struct cmx_record *record)
 {
 	const struct rdma_ucmx_event *head = buffer;
-	size_t offset = sizeof(*head);
+	struct rest rest;
 
 	*record = (struct cmx_record){ 0 };
 	if (size < sizeof(*head) || head->size < sizeof(*head) ||
 	    head->size > size)
 		return cmx_error(EPROTO);
-	size = head->size;
+	rest = (struct rest){
+		.next = (const char *)(head + 1),
+		.size = head->size - sizeof(*head),
+		.sections = head->sections,
+	};
 	record->head = head;
-	if (head->sections & RDMA_UCMX_EVENT_CONN) {
-		record->conn = section(buffer, size, &offset,
-				       sizeof(*record->conn));
-		if (!record->conn)
-			return -1;
-	}
-	if (head->sections & RDMA_UCMX_EVENT_UD) {
-		record->ud =
-			section(buffer, size, &offset, sizeof(*record->ud));
-		if (!record->ud)
-			return -1;
-	}
-	if (head->sections & RDMA_UCMX_EVENT_ROUTE) {
-		record->route = section(buffer, size, &offset,
-					sizeof(*record->route));
-		if (!record->route)
-			return -1;
-	}
-	if (head->sections & RDMA_UCMX_EVENT_PATHS) {
-		record->paths = section(buffer, size, &offset,
-					head->num_paths *
-						sizeof(*record->paths));
-		if (!record->paths)
-			return -1;
-	}
-	if (head->sections & RDMA_UCMX_EVENT_ARG) {
-		record->arg =
-			section(buffer, size, &offset, sizeof(*record->arg));
-		if (!record->arg)
-			return -1;
-	}
-	return 0;
+	record->conn = take(&rest, RDMA_UCMX_EVENT_CONN, sizeof(*record->conn));
+	record->ud = take(&rest, RDMA_UCMX_EVENT_UD, sizeof(*record->ud));
+	record->route = take(&rest, RDMA_UCMX_EVENT_ROUTE, sizeof(*record->route));
+	record->paths = take(&rest, RDMA_UCMX_EVENT_PATHS,
+			     head->num_paths * sizeof(*record->paths));
+	record->arg = take(&rest, RDMA_UCMX_EVENT_ARG, sizeof(*record->arg));
+	return rest.broken ? cmx_error(EPROTO) : 0;
 }
 
 static const void *keep_private_data(struct cmx_event *event,
