@@ -7,6 +7,11 @@ ifneq ($(words $(CURDIR)),1)
 $(error the path of the checkout must not contain spaces: $(CURDIR))
 endif
 
+# What the kernel's own makes take.  Ours have "build", and several kernels in it.
+$(foreach folder,O KBUILD_OUTPUT,$(if $(filter command,$(origin $(folder))),\
+	$(error $(folder)= is not known here: everything is built in build; KDIR= says for which kernel)))
+unexport KBUILD_OUTPUT
+
 SHELL := /bin/bash
 build := $(CURDIR)/build
 

@@ -18,6 +18,16 @@ define needs-kernel
 		echo "KDIR=$(KDIR) is no kernel's build folder: apt-get install" \
 		     "linux-headers-amd64, or say KDIR=" >&2; exit 1; }
 endef
+# kbuild goes elsewhere before it installs.
+define needs-root
+	@[ "$(INSTALL_MOD_PATH)" = "$(filter /%,$(INSTALL_MOD_PATH))" ] || { \
+		echo "INSTALL_MOD_PATH must be a path from the root: $(INSTALL_MOD_PATH)" >&2; exit 1; }
+endef
+define needs-this-machine
+	@test -z "$(DESTDIR)$(INSTALL_MOD_PATH)" || { \
+		echo "DKMS builds for the machine that it is on; what it takes goes elsewhere" \
+		     "with: make dkms-source DESTDIR=" >&2; exit 1; }
+endef
 # Of two modules of one name that are both in "updates" either may be loaded, and DKMS
 # takes one that is there already for its own.  What DKMS has for one kernel it builds for
 # others when they come.
@@ -41,6 +51,7 @@ modules_install: modules ## install rdma_ucmx.ko for KDIR; INSTALL_MOD_PATH
 
 .PHONY: install-module
 install-module:
+	$(needs-root)
 	$(needs-kernel)
 	$(call the-only-one,$(of_dkms),make dkms-remove or apt-get remove rdma-ucmx-dkms)
 	$(MAKE) -C $(KDIR) M=$(module) CONFIG_MODULE_SIG_ALL= INSTALL_MOD_DIR=updates \
@@ -53,6 +64,7 @@ install-module:
 
 .PHONY: modules_uninstall
 modules_uninstall: ## remove what "modules_install" installed, for KDIR
+	$(needs-root)
 	$(needs-kernel)
 	rm -f $(updates)/rdma_ucmx*.ko*
 	$(call remove-line,$(INSTALL_MOD_PATH))
@@ -65,6 +77,8 @@ dkms_source := /usr/src/rdma-ucmx-$(version)
 # What builds the module and nothing else.
 .PHONY: dkms-source
 dkms-source:
+	@[ "$(DESTDIR)" = "$(filter /%,$(DESTDIR))" ] || { \
+		echo "DESTDIR must be a path from the root: $(DESTDIR)" >&2; exit 1; }
 	install -d $(DESTDIR)$(dkms_source)/kernel $(DESTDIR)$(dkms_source)/include/uapi/rdma
 	install -m 644 Kbuild $(DESTDIR)$(dkms_source)
 	install -m 644 kernel/*.[ch] $(DESTDIR)$(dkms_source)/kernel
@@ -76,6 +90,7 @@ dkms-source:
 # A kernel for which it is refused must not be left with half of it.
 .PHONY: dkms-install
 dkms-install: ## have DKMS build and install it: for KDIR now, then for each new kernel
+	$(needs-this-machine)
 	$(needs-kernel)
 	$(call the-only-one,/lib/modules/*/updates/rdma_ucmx.ko*,make modules_uninstall with the KDIR of that)
 	+@$(MAKE) --no-print-directory dkms-remove
@@ -86,6 +101,7 @@ dkms-install: ## have DKMS build and install it: for KDIR now, then for each new
 
 .PHONY: dkms-remove
 dkms-remove: ## remove what "dkms-install" installed, from all kernels
+	$(needs-this-machine)
 	@. selftests/vm/lib.sh && need_packages dkms
 	@if dpkg-query -S '/usr/src/rdma-ucmx-*' 2> /dev/null; then \
 		echo "the package has installed it: apt-get remove rdma-ucmx-dkms" >&2; \

@@ -39,13 +39,18 @@ fill-in = sed -e 's|@privatedir@|$(privatedir)|' -e 's|@prefix@|$(prefix)|' \
 # names PAGE: what else a page describes, by its NAME section.
 names = sed -n '/^\.Sh NAME/,/^\.Nd/s/^\.Nm \([^ ,]*\).*/\1/p' $(1)
 
-install: all
-	@for folder in $(bindir) $(libdir) $(includedir) $(mandir) $(pkgconfigdir); do \
+# A relative path is another one for each make that takes it.
+define needs-root
+	@for folder in $(DESTDIR) $(bindir) $(libdir) $(includedir) $(mandir) $(pkgconfigdir); do \
 		case $$folder in \
 		/*) ;; \
 		*) echo "$$folder is no absolute path" >&2; exit 1 ;; \
 		esac; \
 	done
+endef
+
+install: all
+	$(needs-root)
 	$(INSTALL) -d $(DESTDIR)$(bindir) $(DESTDIR)$(privatedir) \
 		$(DESTDIR)$(pkgconfigdir) $(DESTDIR)$(includedir)/rdma
 	$(INSTALL) -m 755 $(O)/librdmacmx.so.1 $(DESTDIR)$(libdir)
@@ -70,6 +75,7 @@ install: all
 	done
 
 uninstall:
+	$(needs-root)
 	rm -f $(DESTDIR)$(bindir)/rdmacmx-run $(DESTDIR)$(libdir)/librdmacmx.so \
 		$(DESTDIR)$(libdir)/librdmacmx.so.1 \
 		$(DESTDIR)$(privatedir)/librdmacm.so.1 \
