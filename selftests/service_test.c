@@ -7,20 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "administrator.h"
 #include "call.h"
 #include "scene.h"
 #include "test.h"
 
-#define PARAMETER(name) "/sys/module/vm_services/parameters/" name
 #define ADDRESS_OF_IB 27
 #define SERVICE_ID 0x0123456789abcdefULL
-
-static int answer(const char *count, const char *status, const char *hold)
-{
-	return write_file(PARAMETER("count"), count) ||
-	       write_file(PARAMETER("status"), status) ||
-	       write_file(PARAMETER("hold"), hold);
-}
 
 /* What a record of an answer has. */
 struct services {
@@ -41,7 +34,7 @@ FIXTURE_SETUP(service)
 	struct rdma_ucmx_addr address = addr(ADDR1, 0);
 	struct rdma_ucmx_info info;
 
-	test_ok(answer("0", "0", "N"));
+	test_ok(administrator_answers("0", "0", "N"));
 	self->fd = channel_open();
 	self->target = channel_open();
 	ASSERT_LE(0, self->fd);
@@ -54,7 +47,7 @@ FIXTURE_SETUP(service)
 
 FIXTURE_TEARDOWN(service)
 {
-	EXPECT_EQ(0, answer("0", "0", "N"));
+	EXPECT_EQ(0, administrator_answers("0", "0", "N"));
 	close(self->fd);
 	close(self->target);
 }
@@ -97,7 +90,7 @@ static bool is_service(const struct rdma_ucmx_service *service, unsigned int n)
 
 TEST_F(service, c04_what_is_known_of_them)
 {
-	test_ok(answer("3", "0", "N"));
+	test_ok(administrator_answers("3", "0", "N"));
 	test_ok(RESOLVE());
 	EXPECT_SERVICES(self->fd, 3, 3);
 	/* It is resolved, and not once more. */
@@ -108,7 +101,7 @@ TEST_F(service, c04_what_is_known_of_them)
 /* A buffer of 4,096 bytes is always enough. */
 TEST_F(service, c04_no_more_than_fit_a_record)
 {
-	test_ok(answer("20", "0", "N"));
+	test_ok(administrator_answers("20", "0", "N"));
 	test_ok(RESOLVE());
 	EXPECT_SERVICES(self->fd, 20, RDMA_UCMX_MAX_SERVICES);
 }
@@ -118,18 +111,18 @@ TEST_F(service, errors)
 {
 	struct event ev;
 
-	test_ok(answer("0", "-110", "N"));
+	test_ok(administrator_answers("0", "-110", "N"));
 	test_ok(RESOLVE());
 	test_ok(event_expect(self->fd, RDMA_UCMX_EVENT_TYPE_ADDRINFO_ERROR, &ev));
 	EXPECT_EQ(-ETIMEDOUT, ev.head.status);
 	EXPECT_EQ(0, ev.head.sections);
 	test_ok(event_ack(self->fd, &ev));
-	test_ok(answer("0", "0", "N"));
+	test_ok(administrator_answers("0", "0", "N"));
 	test_ok(RESOLVE());
 	test_ok(event_expect(self->fd, RDMA_UCMX_EVENT_TYPE_ADDRINFO_ERROR, &ev));
 	EXPECT_EQ(-ENOENT, ev.head.status);
 	test_ok(event_ack(self->fd, &ev));
-	test_ok(answer("1", "0", "N"));
+	test_ok(administrator_answers("1", "0", "N"));
 	test_ok(RESOLVE());
 	EXPECT_SERVICES(self->fd, 1, 1);
 }
@@ -137,26 +130,26 @@ TEST_F(service, errors)
 /* What is refused meanwhile leaves the room for the answer to what was not. */
 TEST_F(service, c03_asked_once_more_before_the_answer)
 {
-	test_ok(answer("2", "0", "Y"));
+	test_ok(administrator_answers("2", "0", "Y"));
 	test_ok(RESOLVE());
 	test_err(EINVAL, RESOLVE());
-	test_ok(answer("2", "0", "N"));
+	test_ok(administrator_answers("2", "0", "N"));
 	EXPECT_SERVICES(self->fd, 2, 2);
 }
 
 TEST_F(service, c09_migrated_before_the_answer)
 {
-	test_ok(answer("2", "0", "Y"));
+	test_ok(administrator_answers("2", "0", "Y"));
 	test_ok(RESOLVE());
 	test_ok(cmd_migrate_id(self->fd, self->id, self->target));
-	test_ok(answer("2", "0", "N"));
+	test_ok(administrator_answers("2", "0", "N"));
 	EXPECT_SERVICES(self->target, 2, 2);
 	EXPECT_FALSE(readable(self->fd));
 }
 
 TEST_F(service, c07_migrated_with_the_answer)
 {
-	test_ok(answer("2", "0", "N"));
+	test_ok(administrator_answers("2", "0", "N"));
 	test_ok(RESOLVE());
 	ASSERT_TRUE(wait_until(readable(self->fd)));
 	test_ok(cmd_migrate_id(self->fd, self->id, self->target));
@@ -169,12 +162,12 @@ TEST_F(service, c17_destroyed_before_the_answer)
 {
 	struct call destroy = { .fd = self->fd, .id = self->id };
 
-	test_ok(answer("2", "0", "Y"));
+	test_ok(administrator_answers("2", "0", "Y"));
 	test_ok(RESOLVE());
 	call_start(&destroy, run_destroy);
 	ASSERT_TRUE(wait_until(!id_is_on(self->fd, self->id) ||
 			       id_has_state(self->fd, self->id, RDMA_UCMX_ID_DYING)));
-	test_ok(answer("2", "0", "N"));
+	test_ok(administrator_answers("2", "0", "N"));
 	test_ok(call_result(&destroy));
 	EXPECT_FALSE(readable(self->fd));
 	EXPECT_EQ(0, channel_ids(self->fd));

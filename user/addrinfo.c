@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Name resolution, by the C library's.
+ * Name resolution, by the C library's, or by a subnet's administrator.
  */
 #include <endian.h>
 #include <netdb.h>
@@ -207,7 +207,7 @@ static void abandon(void *result)
 /**
  * rdma_getaddrinfo - translate a name to an address
  * @node: name or number of the host, or NULL
- * @service: name or number of the port, or NULL
+ * @service: name or number of the port, or with RAI_SA of the service, or NULL
  * @hints: what is wanted, or NULL
  * @res: where to put the result
  *
@@ -215,18 +215,23 @@ static void abandon(void *result)
  * rdma_freeaddrinfo().  It holds no route: that is resolved by
  * rdma_resolve_route().
  *
- * Returns 0, or -1 and errno (EINVAL: nothing given, ENOMEM), or an error code of
+ * Returns 0, or -1 and errno (EINVAL: nothing given, EOPNOTSUPP: RAI_SA with RAI_DNS or
+ * a node, ENOMEM, and with RAI_SA as cmx_service_find()), or an error code of
  * getaddrinfo(3).
  */
 CMX_EXPORT int rdma_getaddrinfo(const char *node, const char *service,
 				const struct rdma_addrinfo *hints,
 				struct rdma_addrinfo **res)
 {
+	const int flags = hints ? hints->ai_flags : 0;
 	struct rdma_addrinfo *result;
 	int ret;
 
 	if (!res || (!node && !service && !hints))
 		return cmx_error(EINVAL);
+	if (flags & RAI_SA)
+		return flags & RAI_DNS || node ? cmx_error(EOPNOTSUPP) :
+						 cmx_service_find(service, res);
 	result = calloc(1, sizeof(*result));
 	if (!result)
 		return -1;

@@ -102,13 +102,16 @@ struct cmx_endpoint {
  * @slot: its place in the table, holds the reference count
  * @cookie: names @slot and this use of it
  * @handle: the kernel's name of it, 0 before it has one
- * @lock: protects the next eleven and what changes in @id while it is shared
+ * @lock: protects the next fourteen and what changes in @id while it is shared
  * @moved: signalled when @version changes
  * @channel: with a reference, as far as is known the channel that owns it
  * @own_channel: the channel that it has for itself in synchronous mode, or NULL
  * @groups: multicast groups that it joined
  * @last_group: number of the last of them
  * @addrinfo: what rdma_resolve_addrinfo() found, or NULL
+ * @found: what is to be that when its event was read, or NULL
+ * @resolving: number of what was begun, until it has failed or its result was taken; or 0
+ * @by_service: that asks a subnet's administrator
  * @moves: migrations that are in the kernel, in the order they went there
  * @owners: counts how often it was found out who owns it
  * @version: counts changes of @channel and @moves
@@ -139,6 +142,9 @@ struct cmx_id {
 	struct cmx_group *groups;
 	uint64_t last_group;
 	struct rdma_addrinfo *addrinfo;
+	struct rdma_addrinfo *found;
+	uint64_t resolving;
+	bool by_service;
 	struct cmx_move *moves;
 	unsigned int owners;
 	unsigned int version;
@@ -209,6 +215,7 @@ struct cmx_event {
  * @route: addresses and device, or NULL
  * @paths: @head->num_paths path records, or NULL
  * @arg: what the writer of the event gave, or NULL
+ * @services: what a subnet's administrator said, with @services->count records, or NULL
  */
 struct cmx_record {
 	const struct rdma_ucmx_event *head;
@@ -217,6 +224,7 @@ struct cmx_record {
 	const struct rdma_ucmx_route *route;
 	const struct rdma_ucmx_path *paths;
 	const uint64_t *arg;
+	const struct rdma_ucmx_services *services;
 };
 
 static inline struct cmx_id *cmx_id_of(struct rdma_cm_id *id)
@@ -440,7 +448,20 @@ void cmx_groups_free(struct cmx_group *group);
 void cmx_groups_detach(struct cmx_id *id);
 
 /* resolve.c */
+/* In the argument of an event of the library's own: the rest is a resolution's number. */
+#define CMX_RESOLUTION (UINT64_C(1) << 63)
+
 int cmx_write_event(struct cmx_id *id, uint32_t event, int status, uint64_t arg);
+uint64_t cmx_addrinfo_begin(struct cmx_id *id, bool by_service);
+void cmx_addrinfo_failed(struct cmx_id *id, uint64_t number);
+bool cmx_addrinfo_named(struct cmx_id *id, uint64_t number, int status);
+bool cmx_addrinfo_served(struct cmx_id *id, struct rdma_addrinfo *info);
+int cmx_addrinfo_wait(struct cmx_id *id, struct cmx_channel *channel, uint64_t number);
+
+/* service.c */
+int cmx_service_resolve(struct cmx_id *id, const char *service);
+struct rdma_addrinfo *cmx_service_list(const struct rdma_ucmx_services *services);
+int cmx_service_find(const char *service, struct rdma_addrinfo **res);
 
 /* record.c */
 int cmx_record_parse(const void *buffer, size_t size,

@@ -135,21 +135,45 @@ static void got_join(struct cmx_event *event, const struct cmx_record *record)
 }
 
 /*
- * What rdma_resolve_addrinfo() left for the reader, or that a group was left which
- * a synchronous call is joining.  Returns whether it is for the user.
+ * What a subnet's administrator said is kept until rdma_query_addrinfo() takes it.
+ * Returns whether it is for the user.
  */
-static bool got_internal(struct cmx_event *event, const struct cmx_record *record)
+static bool got_services(struct cmx_event *event, const struct cmx_record *record)
 {
-	if (record->arg && *record->arg) {
-		event->event.event = RDMA_CM_EVENT_MULTICAST_ERROR;
-		event->group = *record->arg;
-		memset(&event->event.param, 0, sizeof(event->event.param));
-		return cmx_sync_is(event->id);
+	struct rdma_addrinfo *info = NULL;
+
+	if (event->event.event == RDMA_CM_EVENT_ADDRINFO_RESOLVED) {
+		info = cmx_service_list(record->services);
+		if (!info)
+			fail_as(event, RDMA_CM_EVENT_ADDRINFO_ERROR);
 	}
+	return cmx_addrinfo_served(event->id, info);
+}
+
+/* The same of what rdma_resolve_addrinfo() has found itself. */
+static bool got_name(struct cmx_event *event, uint64_t number)
+{
 	event->event.event = event->event.status ?
 				     RDMA_CM_EVENT_ADDRINFO_ERROR :
 				     RDMA_CM_EVENT_ADDRINFO_RESOLVED;
-	return true;
+	memset(&event->event.param, 0, sizeof(event->event.param));
+	return cmx_addrinfo_named(event->id, number, event->event.status);
+}
+
+/*
+ * An event of the library's own: that a name was translated, or that a group was left
+ * which a synchronous call is joining.  Returns whether it is for the user.
+ */
+static bool got_internal(struct cmx_event *event, const struct cmx_record *record)
+{
+	const uint64_t arg = record->arg ? *record->arg : 0;
+
+	if (arg & CMX_RESOLUTION)
+		return got_name(event, arg & ~CMX_RESOLUTION);
+	event->event.event = RDMA_CM_EVENT_MULTICAST_ERROR;
+	event->group = arg;
+	memset(&event->event.param, 0, sizeof(event->event.param));
+	return arg && cmx_sync_is(event->id);
 }
 
 /* Deliver the event of an id that is known. */
@@ -184,6 +208,11 @@ static int deliver(struct cmx_delivery *delivery, const struct cmx_record *recor
 	case RDMA_CM_EVENT_MULTICAST_JOIN:
 	case RDMA_CM_EVENT_MULTICAST_ERROR:
 		got_join(event, record);
+		break;
+	case RDMA_CM_EVENT_ADDRINFO_RESOLVED:
+	case RDMA_CM_EVENT_ADDRINFO_ERROR:
+		if (!got_services(event, record))
+			return pass_over(delivery);
 		break;
 	case RDMA_CM_EVENT_INTERNAL:
 		if (!got_internal(event, record))
@@ -292,9 +321,14 @@ static struct cmx_id *find_owner(const struct cmx_delivery *delivery,
 /* What an event tells of its id's addresses, if they are new. */
 static const struct rdma_ucmx_route *news(const struct cmx_record *record)
 {
-	return record->head->event == RDMA_CM_EVENT_ADDR_RESOLVED ||
-	       record->head->event == RDMA_CM_EVENT_ROUTE_RESOLVED ?
-		       record->route : NULL;
+	switch ((int)record->head->event) {
+	case RDMA_CM_EVENT_ADDR_RESOLVED:
+	case RDMA_CM_EVENT_ROUTE_RESOLVED:
+	case RDMA_CM_EVENT_ADDRINFO_RESOLVED:
+		return record->route;
+	default:
+		return NULL;
+	}
 }
 
 static int deliver_any(struct cmx_delivery *delivery,

@@ -104,6 +104,7 @@ void cmx_id_put(struct cmx_id *id)
 	cmx_channel_put(id->channel);
 	cmx_groups_free(id->groups);
 	rdma_freeaddrinfo(id->addrinfo);
+	rdma_freeaddrinfo(id->found);
 	free(id->endpoint);
 	free(id->id.route.path_rec);
 	free(id);

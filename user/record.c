@@ -64,6 +64,11 @@ int cmx_record_parse(const void *buffer, size_t size, struct cmx_record *record)
 	record->paths = take(&rest, RDMA_UCMX_EVENT_PATHS,
 			     head->num_paths * sizeof(*record->paths));
 	record->arg = take(&rest, RDMA_UCMX_EVENT_ARG, sizeof(*record->arg));
+	record->services = take(&rest, RDMA_UCMX_EVENT_SERVICES,
+				sizeof(*record->services));
+	if (record->services && record->services->count >
+				rest.size / sizeof(struct rdma_ucmx_service))
+		rest.broken = true;
 	return rest.broken ? cmx_error(EPROTO) : 0;
 }
 

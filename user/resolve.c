@@ -5,10 +5,11 @@
  *
  * The name is resolved by the C library in the calling thread, since that is
  * the only one there is; the result waits in the id, and an event of the type
- * INTERNAL is raised, which the reader turns into what the user sees.  The
- * subnet administrator's services are beyond this kernel's rdma_cm.
+ * INTERNAL is raised, which the reader turns into what the user sees.  A service of a
+ * subnet is resolved by rdma_cm, whose event brings the result.
  */
 #include <netdb.h>
+#include <time.h>
 
 #include "cmx.h"
 
@@ -76,60 +77,214 @@ static int status_of(int ret)
 	}
 }
 
-/* Returns what was there, for the caller to free. */
-static struct rdma_addrinfo *keep(struct cmx_id *id, struct rdma_addrinfo *info)
+/* No other of this id's has it, whichever process begins that. */
+static uint64_t new_number(void)
 {
-	struct rdma_addrinfo *old;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/**
+ * cmx_addrinfo_begin - note that a name is being translated
+ * @id: the id
+ * @by_service: whether a subnet's administrator is asked
+ *
+ * One at a time, until that has failed or the result was taken.  Returns its number, or
+ * 0 and errno: EBUSY.
+ */
+uint64_t cmx_addrinfo_begin(struct cmx_id *id, bool by_service)
+{
+	uint64_t number = 0;
 
 	pthread_mutex_lock(&id->lock);
-	old = id->addrinfo;
-	id->addrinfo = info;
+	if (!id->resolving && !id->addrinfo) {
+		number = new_number();
+		id->resolving = number;
+		id->by_service = by_service;
+	}
 	pthread_mutex_unlock(&id->lock);
-	return old;
+	if (!number)
+		errno = EBUSY;
+	return number;
+}
+
+/**
+ * cmx_addrinfo_failed - note that nobody waits for it any more
+ * @id: the id
+ * @number: what cmx_addrinfo_begin() returned
+ *
+ * Keeps errno.
+ */
+void cmx_addrinfo_failed(struct cmx_id *id, uint64_t number)
+{
+	struct rdma_addrinfo *old = NULL;
+
+	pthread_mutex_lock(&id->lock);
+	if (id->resolving == number) {
+		id->resolving = 0;
+		old = id->found;
+		id->found = NULL;
+	}
+	pthread_mutex_unlock(&id->lock);
+	rdma_freeaddrinfo(old);
+}
+
+/**
+ * cmx_addrinfo_named - note that the event of a name's translation was read
+ * @id: the id
+ * @number: what cmx_addrinfo_begin() returned
+ * @status: the event's
+ *
+ * Returns whether anybody waits for it.
+ */
+bool cmx_addrinfo_named(struct cmx_id *id, uint64_t number, int status)
+{
+	bool is_it;
+
+	pthread_mutex_lock(&id->lock);
+	is_it = id->resolving == number;
+	if (is_it) {
+		id->addrinfo = id->found;
+		id->found = NULL;
+		if (status)
+			id->resolving = 0;
+	}
+	pthread_mutex_unlock(&id->lock);
+	return is_it;
+}
+
+/**
+ * cmx_addrinfo_served - note that the event of a service's resolution was read
+ * @id: the id
+ * @info: who has it, NULL for nobody; the id's from now on
+ *
+ * Returns false if a name is waited for.  Who began it may have been another process, or
+ * have given up waiting.
+ */
+bool cmx_addrinfo_served(struct cmx_id *id, struct rdma_addrinfo *info)
+{
+	struct rdma_addrinfo *old = info;
+	bool is_it;
+
+	pthread_mutex_lock(&id->lock);
+	is_it = !id->resolving || id->by_service;
+	if (is_it) {
+		old = id->addrinfo;
+		id->addrinfo = info;
+		if (!info)
+			id->resolving = 0;
+	}
+	pthread_mutex_unlock(&id->lock);
+	rdma_freeaddrinfo(old);
+	return is_it;
+}
+
+/* What a thread does that is cancelled, and has a reference to the id until then. */
+struct resolution {
+	struct cmx_id *id;
+	uint64_t number;
+};
+
+static void give_up(void *argument)
+{
+	struct resolution *resolution = argument;
+
+	cmx_addrinfo_failed(resolution->id, resolution->number);
+}
+
+/**
+ * cmx_addrinfo_wait - wait for what was begun, if the id was synchronous
+ * @id: the id
+ * @channel: as with cmx_sync_wait()
+ * @number: what cmx_addrinfo_begin() returned
+ *
+ * As cmx_sync_wait().  Who is turned away leaves it to whoever has the id then; nobody
+ * else would read what the channel of a synchronous id has.
+ */
+int cmx_addrinfo_wait(struct cmx_id *id, struct cmx_channel *channel, uint64_t number)
+{
+	struct resolution resolution = { id, number };
+	int ret;
+
+	pthread_cleanup_push(give_up, &resolution);
+	ret = cmx_sync_wait(id, channel, CMX_RESOLVE_ADDRINFO, 0);
+	pthread_cleanup_pop(0);
+	if (ret && errno != ESHUTDOWN)
+		give_up(&resolution);
+	return ret;
+}
+
+static void put_found(struct cmx_id *id, struct rdma_addrinfo *info)
+{
+	pthread_mutex_lock(&id->lock);
+	id->found = info;
+	pthread_mutex_unlock(&id->lock);
+}
+
+/* The C library's may be a cancellation point. */
+static int find(struct resolution *resolution, const char *node, const char *service,
+		const struct rdma_addrinfo *hints)
+{
+	struct rdma_addrinfo *info = NULL;
+	int status;
+
+	pthread_cleanup_push(give_up, resolution);
+	status = status_of(rdma_getaddrinfo(node, service, hints, &info));
+	pthread_cleanup_pop(0);
+	put_found(resolution->id, info);
+	return status;
+}
+
+static int resolve_name(struct cmx_id *id, const char *node, const char *service,
+			const struct rdma_addrinfo *hints)
+{
+	struct resolution resolution = { id, cmx_addrinfo_begin(id, false) };
+	struct cmx_channel *channel;
+	int status;
+
+	if (!resolution.number)
+		return -1;
+	status = find(&resolution, node, service, hints);
+	channel = cmx_sync_channel(id);
+	if (!cmx_write_event(id, RDMA_UCMX_EVENT_TYPE_INTERNAL, status,
+			     CMX_RESOLUTION | resolution.number))
+		return cmx_addrinfo_wait(id, channel, resolution.number);
+	cmx_channel_put(channel);
+	give_up(&resolution);
+	return -1;
 }
 
 /**
  * rdma_resolve_addrinfo - translate a name to an address
  * @id: the id
  * @node: name or number of the host, or NULL
- * @service: name or number of the port, or NULL
+ * @service: name or number of the port, or with RAI_SA of the service
  * @hints: what is wanted, or NULL
  *
  * As rdma_resolve_addrinfo(3).  ADDRINFO_RESOLVED or ADDRINFO_ERROR follows,
  * which a synchronous id waits for; then rdma_query_addrinfo() has the result.
- * May take as long as getaddrinfo(3).
+ * May take as long as getaddrinfo(3), but with RAI_SA.
  *
- * errno: EINVAL (nothing given, or contradicting flags), EOPNOTSUPP (RAI_SA),
- * ENOSPC (too many events that were not acknowledged), and of a synchronous id
- * as cmx_sync_wait().
+ * errno: EINVAL (nothing given), EBUSY (the last result was not asked for, or is
+ * not there yet), EOPNOTSUPP (RAI_SA with RAI_DNS or a node), ENOSPC (too many
+ * events that were not acknowledged), with RAI_SA as cmx_service_resolve(), and of
+ * a synchronous id as cmx_sync_wait().
  */
 CMX_EXPORT int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 				     const char *service,
 				     const struct rdma_addrinfo *hints)
 {
 	const int flags = hints ? hints->ai_flags : 0;
-	struct rdma_addrinfo *info = NULL, *old;
-	struct cmx_channel *channel;
-	struct cmx_id *own;
-	int status, saved;
 
-	if (!id || (!node && !service && !hints) ||
-	    (flags & RAI_SA && flags & RAI_DNS))
+	if (!id || (!node && !service && !hints))
 		return cmx_error(EINVAL);
-	if (flags & RAI_SA)
+	if (!(flags & RAI_SA))
+		return resolve_name(cmx_id_of(id), node, service, hints);
+	if (flags & RAI_DNS || node)
 		return cmx_error(EOPNOTSUPP);
-	own = cmx_id_of(id);
-	status = status_of(rdma_getaddrinfo(node, service, hints, &info));
-	old = keep(own, info);
-	channel = cmx_sync_channel(own);
-	if (cmx_write_event(own, RDMA_UCMX_EVENT_TYPE_INTERNAL, status, 0)) {
-		saved = errno;
-		cmx_channel_put(channel);
-		rdma_freeaddrinfo(keep(own, old));
-		return cmx_error(saved);
-	}
-	rdma_freeaddrinfo(old);
-	return cmx_sync_wait(own, channel, CMX_RESOLVE_ADDRINFO, 0);
+	return cmx_service_resolve(cmx_id_of(id), service);
 }
 
 /**
@@ -140,19 +295,25 @@ CMX_EXPORT int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
  * As rdma_query_addrinfo(3).  What the last rdma_resolve_addrinfo() found
  * belongs to the caller then, who frees it with rdma_freeaddrinfo().
  *
- * errno: EINVAL, ENODATA (it found nothing, or that was handed out already).
+ * errno: EINVAL, ENOENT (it found nothing, or that was handed out already).
  */
 CMX_EXPORT int rdma_query_addrinfo(struct rdma_cm_id *id,
 				   struct rdma_addrinfo **info)
 {
 	struct cmx_id *own;
+	struct rdma_addrinfo *found;
 
 	if (!id || !info)
 		return cmx_error(EINVAL);
 	own = cmx_id_of(id);
 	pthread_mutex_lock(&own->lock);
-	*info = own->addrinfo;
+	found = own->addrinfo;
 	own->addrinfo = NULL;
+	if (found)
+		own->resolving = 0;
 	pthread_mutex_unlock(&own->lock);
-	return *info ? 0 : cmx_error(ENODATA);
+	if (!found)
+		return cmx_error(ENOENT);
+	*info = found;
+	return 0;
 }

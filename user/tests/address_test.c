@@ -81,19 +81,162 @@ TEST_F(address, failed_call_changes_no_address)
 	EXPECT_EQ(0, memcmp(&before, &self->id->route, sizeof(before)));
 }
 
-/* Nor what an earlier one has found, of which the event may still be unread. */
-TEST_F(address, failed_resolution_leaves_the_answer)
+/* Nor does it leave anything that the next one would wait for. */
+TEST_F(address, failed_resolution_is_over)
 {
-	struct rdma_addrinfo *answer = calloc(1, sizeof(*answer)), *found;
+	struct rdma_addrinfo hints = { .ai_flags = RAI_SA }, *found;
+	int i;
 
-	cmx_id_of(self->id)->addrinfo = answer;
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(-1, rdma_resolve_addrinfo(self->id, NULL, "7", &hints));
+		EXPECT_EQ(EOPNOTSUPP, errno);
+	}
 	/* Handed away. */
 	fake_make(0, cmx_id_of(self->id)->handle, true);
-	EXPECT_EQ(-1, rdma_resolve_addrinfo(self->id, "192.0.2.1", "7", NULL));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(-1, rdma_resolve_addrinfo(self->id, "192.0.2.1", "7", NULL));
+		EXPECT_EQ(ENOENT, errno);
+	}
+	EXPECT_EQ(-1, rdma_query_addrinfo(self->id, &found));
 	EXPECT_EQ(ENOENT, errno);
+}
+
+static struct rdma_cm_event *read_event(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_event *event;
+
+	return rdma_get_cm_event(channel, &event) ? NULL : event;
+}
+
+/* The result is there when its event was read, and of no other event. */
+TEST_F(address, result_comes_with_its_event)
+{
+	const struct cmx_id *id = cmx_id_of(self->id);
+	struct {
+		struct rdma_ucmx_event head;
+		uint64_t arg;
+	} stale = {
+		.head.size = sizeof(stale),
+		.head.event = RDMA_UCMX_EVENT_TYPE_INTERNAL,
+		.head.status = -ENXIO,
+		.head.seq = 1,
+		.head.id = id->handle,
+		.head.cookie = id->cookie,
+		.head.sections = RDMA_UCMX_EVENT_ARG,
+		.arg = CMX_RESOLUTION | 1,
+	};
+	struct rdma_cm_event *event;
+	struct rdma_addrinfo *found;
+
+	/* As of a process that had the id before. */
+	fake_bring(&stale, sizeof(stale));
+	ASSERT_EQ(0, rdma_resolve_addrinfo(self->id, "192.0.2.1", "7", NULL));
+	EXPECT_EQ(-1, rdma_query_addrinfo(self->id, &found));
+	EXPECT_EQ(ENOENT, errno);
+	event = read_event(self->channel);
+	ASSERT_NE(NULL, event);
+	EXPECT_EQ(RDMA_CM_EVENT_ADDRINFO_RESOLVED, event->event);
+	ASSERT_EQ(0, rdma_ack_cm_event(event));
 	ASSERT_EQ(0, rdma_query_addrinfo(self->id, &found));
-	EXPECT_EQ(answer, found);
 	rdma_freeaddrinfo(found);
+	EXPECT_EQ(NULL, read_event(self->channel));
+}
+
+/* One that another process asked for, or that nobody waits for any more. */
+TEST_F(address, answer_that_nobody_asked_for)
+{
+	struct cmx_id *id = cmx_id_of(self->id);
+	struct {
+		struct rdma_ucmx_event head;
+		struct rdma_ucmx_services services;
+		struct rdma_ucmx_service service;
+	} record = {
+		.head.size = sizeof(record),
+		.head.event = RDMA_UCMX_EVENT_TYPE_ADDRINFO_RESOLVED,
+		.head.seq = 1,
+		.head.sections = RDMA_UCMX_EVENT_SERVICES,
+		.services.count = 1,
+	};
+	struct rdma_cm_event *event;
+	struct rdma_addrinfo *found;
+
+	record.head.id = id->handle;
+	record.head.cookie = id->cookie;
+	fake_bring(&record, sizeof(record));
+	event = read_event(self->channel);
+	ASSERT_NE(NULL, event);
+	EXPECT_EQ(RDMA_CM_EVENT_ADDRINFO_RESOLVED, event->event);
+	ASSERT_EQ(0, rdma_ack_cm_event(event));
+	EXPECT_EQ(-1, rdma_resolve_addrinfo(self->id, "192.0.2.1", "7", NULL));
+	EXPECT_EQ(EBUSY, errno);
+	ASSERT_EQ(0, rdma_query_addrinfo(self->id, &found));
+	EXPECT_EQ(AF_IB, found->ai_family);
+	rdma_freeaddrinfo(found);
+
+	/* While a name is translated it is none, nor is one of a name of before. */
+	ASSERT_EQ(0, rdma_resolve_addrinfo(self->id, "192.0.2.1", "7", NULL));
+	fake_bring(&record, sizeof(record));
+	event = read_event(self->channel);
+	ASSERT_NE(NULL, event);
+	EXPECT_EQ(RDMA_CM_EVENT_ADDRINFO_RESOLVED, event->event);
+	ASSERT_EQ(0, rdma_ack_cm_event(event));
+	EXPECT_EQ(NULL, read_event(self->channel));
+	EXPECT_EQ(EAGAIN, errno);
+	ASSERT_EQ(0, rdma_query_addrinfo(self->id, &found));
+	EXPECT_EQ(AF_INET, found->ai_family);
+	rdma_freeaddrinfo(found);
+	ASSERT_EQ(0, rdma_resolve_addrinfo(self->id, "192.0.2.1", "7", NULL));
+	cmx_addrinfo_failed(id, id->resolving);
+	EXPECT_EQ(NULL, read_event(self->channel));
+	EXPECT_EQ(EAGAIN, errno);
+
+	/* An answer without anybody who has it. */
+	record.head.size = sizeof(record.head);
+	record.head.sections = 0;
+	fake_bring(&record, sizeof(record.head));
+	event = read_event(self->channel);
+	ASSERT_NE(NULL, event);
+	EXPECT_EQ(RDMA_CM_EVENT_ADDRINFO_ERROR, event->event);
+	EXPECT_EQ(-ENOENT, event->status);
+	ASSERT_EQ(0, rdma_ack_cm_event(event));
+}
+
+/* A section that is longer than what is left of the record. */
+TEST(records_that_are_too_short)
+{
+	static const struct {
+		uint32_t section;
+		size_t length;
+	} sections[] = {
+		{ RDMA_UCMX_EVENT_CONN, sizeof(struct rdma_ucmx_conn_param) },
+		{ RDMA_UCMX_EVENT_UD, sizeof(struct rdma_ucmx_ud_param) },
+		{ RDMA_UCMX_EVENT_ROUTE, sizeof(struct rdma_ucmx_route) },
+		{ RDMA_UCMX_EVENT_PATHS, 2 * sizeof(struct rdma_ucmx_path) },
+		{ RDMA_UCMX_EVENT_ARG, sizeof(uint64_t) },
+		{ RDMA_UCMX_EVENT_SERVICES, sizeof(struct rdma_ucmx_services) +
+					    2 * sizeof(struct rdma_ucmx_service) },
+	};
+	uint64_t buffer[512] = { 0 };
+	struct rdma_ucmx_event *head = (struct rdma_ucmx_event *)buffer;
+	struct rdma_ucmx_services *services = (struct rdma_ucmx_services *)(head + 1);
+	struct cmx_record record;
+	unsigned int i;
+
+	head->num_paths = 2;
+	services->count = 2;
+	for (i = 0; i < sizeof(sections) / sizeof(sections[0]); i++) {
+		head->sections = sections[i].section;
+		head->size = sizeof(*head) + sections[i].length;
+		EXPECT_EQ(0, cmx_record_parse(buffer, head->size, &record));
+		head->size--;
+		EXPECT_EQ(-1, cmx_record_parse(buffer, head->size, &record));
+		EXPECT_EQ(EPROTO, errno);
+	}
+	/* More than any record holds, of which the product is small in 32 bits. */
+	services->count = 24403224;
+	head->size = sizeof(buffer);
+	EXPECT_EQ(-1, cmx_record_parse(buffer, head->size, &record));
+	EXPECT_EQ(EPROTO, errno);
 }
 
 static int create_ep(int flags, struct sockaddr *address, socklen_t length,

@@ -2,6 +2,7 @@
 /*
  * The fake kernel.  One lock and one condition for everything.
  */
+#include <endian.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,7 @@ static struct fake_id {
 	uint64_t cookie;
 	bool moving;
 	bool joined;
+	uint8_t gid[16];
 } ids[FAKE_IDS];
 
 static struct fake_record {
@@ -27,11 +29,18 @@ static struct fake_record {
 	size_t size;
 } records[FAKE_RECORDS];
 
+static struct fake_subnet {
+	uint8_t gid[16];
+	unsigned int services;
+} subnets[4];
+
+static unsigned int subnets_known;
 static unsigned int records_brought, records_read;
 static bool unclaimed[FAKE_IDS];
 static int outstanding;
 static int disconnects;
 static unsigned int cancel_after;
+static int read_error;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -134,6 +143,13 @@ void fake_cancel_reader(unsigned int reads)
 	pthread_mutex_unlock(&lock);
 }
 
+void fake_fail_read(int error)
+{
+	pthread_mutex_lock(&lock);
+	read_error = error;
+	pthread_mutex_unlock(&lock);
+}
+
 int fake_outstanding(void)
 {
 	int ret;
@@ -152,6 +168,16 @@ int fake_disconnects(void)
 	ret = disconnects;
 	pthread_mutex_unlock(&lock);
 	return ret;
+}
+
+void fake_administrator(const uint8_t *gid, unsigned int count)
+{
+	pthread_mutex_lock(&lock);
+	if (subnets_known == sizeof(subnets) / sizeof(subnets[0]))
+		abort();
+	memcpy(subnets[subnets_known].gid, gid, sizeof(subnets[0].gid));
+	subnets[subnets_known++].services = count;
+	pthread_mutex_unlock(&lock);
 }
 
 /* Called with the lock held, which it drops now and then. */
@@ -297,6 +323,75 @@ static int write_event(int fd, const struct rdma_ucmx_write_event *command)
 	return 0;
 }
 
+static int bind_addr(int fd, const struct rdma_ucmx_bind_addr *command)
+{
+	struct fake_id *id = find(fd, command->id);
+
+	if (!id)
+		return -1;
+	/* It knows of no other addresses. */
+	if (command->addr.family != AF_IB || !subnets_known)
+		return cmx_error(ENOTTY);
+	memcpy(id->gid, &command->addr.data[6], sizeof(id->gid));
+	return 0;
+}
+
+/*
+ * A service has what was asked for, and its place in the answer, for its number, and
+ * that place for its port's GID.
+ */
+static void answer(const struct fake_id *id, uint32_t handle, uint64_t number,
+		   unsigned int count)
+{
+	struct {
+		struct rdma_ucmx_event head;
+		struct rdma_ucmx_services services;
+		struct rdma_ucmx_service service[FAKE_SERVICES];
+	} record = {
+		.head.size = sizeof(record),
+		.head.event = RDMA_UCMX_EVENT_TYPE_ADDRINFO_RESOLVED,
+		.head.seq = 1000,
+		.head.id = handle,
+		.head.cookie = id->cookie,
+		.head.sections = RDMA_UCMX_EVENT_SERVICES,
+		.services.count = count,
+		.services.total = count,
+	};
+	unsigned int i;
+
+	if (!count) {
+		record.head.event = RDMA_UCMX_EVENT_TYPE_ADDRINFO_ERROR;
+		record.head.status = -ENOENT;
+	}
+	for (i = 0; i < count; i++) {
+		record.service[i].service_id = htobe64(number + i);
+		record.service[i].pkey = htobe16(0xffff);
+		memset(record.service[i].gid, i, sizeof(record.service[i].gid));
+	}
+	bring(&record, sizeof(record));
+}
+
+static int resolve_service(int fd, const struct rdma_ucmx_resolve_ib_service *command)
+{
+	const struct fake_id *id = find(fd, command->id);
+	uint64_t number = command->service_id;
+	unsigned int i = 0;
+
+	if (!id)
+		return -1;
+	while (i < subnets_known && memcmp(subnets[i].gid, id->gid, sizeof(id->gid)))
+		i++;
+	if (i == subnets_known)
+		return cmx_error(EOPNOTSUPP);
+	if (command->flags == RDMA_UCMX_SERVICE_NAME)
+		number = strlen((const char *)command->name);
+	else if (command->flags != RDMA_UCMX_SERVICE_ID)
+		return cmx_error(EINVAL);
+	answer(id, command->id, number, subnets[i].services);
+	stop_at(FAKE_BEGUN, NULL);
+	return 0;
+}
+
 static int ack(const struct rdma_ucmx_ack_events *command)
 {
 	outstanding -= command->count;
@@ -341,6 +436,12 @@ static int command_of(int fd, unsigned long request, void *argument)
 	case RDMA_UCMX_JOIN_MCAST:
 	case RDMA_UCMX_WRITE_EVENT:
 		return begin(fd, request, argument);
+	case RDMA_UCMX_BIND_ADDR:
+		return bind_addr(fd, argument);
+	case RDMA_UCMX_RESOLVE_IB_SERVICE:
+		return resolve_service(fd, argument);
+	case RDMA_UCMX_QUERY:
+		return 0;
 	case RDMA_UCMX_CREATE_ID:
 		return create(fd, argument);
 	case RDMA_UCMX_DESTROY_ID:
@@ -433,12 +534,16 @@ ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
 {
 	const struct fake_record *record = NULL;
 	bool cancel;
+	int error;
 
 	(void)fd;
+	pthread_testcancel();
 	pthread_mutex_lock(&lock);
 	stop_at(FAKE_READ, NULL);
 	cancel = cancel_after && !--cancel_after;
-	if (records_read < records_brought) {
+	error = read_error;
+	read_error = 0;
+	if (!error && records_read < records_brought) {
 		record = &records[records_read++];
 		if (record->size > size)
 			abort();
@@ -452,7 +557,7 @@ ssize_t cmx_sys_read(int fd, void *buffer, size_t size)
 		pthread_cancel(pthread_self());
 		pthread_testcancel();
 	}
-	return record ? (ssize_t)record->size : cmx_error(EAGAIN);
+	return record ? (ssize_t)record->size : cmx_error(error ?: EAGAIN);
 }
 
 /* Records that were brought, as many as are wanted and there. */

@@ -51,10 +51,19 @@ bool fake_is_shut(int fd);
 void fake_bring(const void *record, size_t size);
 /* Cancel the thread that reads, at the end of the @reads-th read from now. */
 void fake_cancel_reader(unsigned int reads);
+/* Have the next read(2) fail. */
+void fake_fail_read(int error);
 /* How many events were read and not acknowledged. */
 int fake_outstanding(void);
 /* How often a connection was to end. */
 int fake_disconnects(void);
+/*
+ * Have the port with this GID be on a subnet whose administrator knows @count services,
+ * at most FAKE_SERVICES, whatever is asked for: numbers from the one that was asked for,
+ * or from the length of the name.
+ */
+#define FAKE_SERVICES 2
+void fake_administrator(const uint8_t *gid, unsigned int count);
 /* A descriptor was used that is not open. */
 extern _Atomic bool fake_misused;
 

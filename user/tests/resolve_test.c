@@ -63,15 +63,16 @@ TEST_F(resolve, name_becomes_an_address)
 	struct rdma_addrinfo *info;
 	struct sockaddr_in *address;
 
-	test_err(ENODATA, rdma_query_addrinfo(self->id, &info));
+	test_err(ENOENT, rdma_query_addrinfo(self->id, &info));
 	test_ok(rdma_resolve_addrinfo(self->id, ADDR2, "7471", &numeric));
+	test_err(ENOENT, rdma_query_addrinfo(self->id, &info));
 	test_ok(event_take(self->channel, RDMA_CM_EVENT_ADDRINFO_RESOLVED));
 	test_ok(rdma_query_addrinfo(self->id, &info));
 	address = (struct sockaddr_in *)info->ai_dst_addr;
 	EXPECT_EQ(htonl(0xc0000202), address->sin_addr.s_addr);
 	EXPECT_EQ(htons(7471), address->sin_port);
 	rdma_freeaddrinfo(info);
-	test_err(ENODATA, rdma_query_addrinfo(self->id, &info));
+	test_err(ENOENT, rdma_query_addrinfo(self->id, &info));
 }
 
 TEST_F(resolve, name_that_means_nothing)
@@ -84,19 +85,54 @@ TEST_F(resolve, name_that_means_nothing)
 			     &event));
 	EXPECT_GT(0, event->status);
 	test_ok(rdma_ack_cm_event(event));
-	test_err(ENODATA, rdma_query_addrinfo(self->id, &info));
+	test_err(ENOENT, rdma_query_addrinfo(self->id, &info));
 }
 
-TEST_F(resolve, what_this_kernel_cannot_do)
+/* Nor is there a port of InfiniBand to ask by, without an id. */
+TEST_F(resolve, a_service_has_nobody_to_ask)
 {
-	struct rdma_addrinfo hints = { .ai_flags = RAI_SA };
+	struct rdma_addrinfo hints = { .ai_flags = RAI_SA }, *info;
+	struct sockaddr_storage address;
 
+	socket_address(ADDR1, 0, &address);
+	test_ok(rdma_bind_addr(self->id, (struct sockaddr *)&address));
 	test_err(EOPNOTSUPP,
 		 rdma_resolve_addrinfo(self->id, NULL, "1", &hints));
+	test_err(ENOENT, rdma_getaddrinfo(NULL, "1", &hints, &info));
+	test_err(EOPNOTSUPP, rdma_getaddrinfo(ADDR1, "1", &hints, &info));
+	test_err(EINVAL, rdma_getaddrinfo(NULL, NULL, &hints, &info));
 	hints.ai_flags |= RAI_DNS;
-	test_err(EINVAL, rdma_resolve_addrinfo(self->id, NULL, "1", &hints));
-	test_err(EINVAL, rdma_resolve_addrinfo(self->id, NULL, NULL, NULL));
+	test_err(EOPNOTSUPP, rdma_resolve_addrinfo(self->id, NULL, "1", &hints));
 	EXPECT_FALSE(event_there(self->channel));
+}
+
+TEST_F(resolve, nothing_to_translate)
+{
+	struct rdma_addrinfo *info;
+
+	test_err(EINVAL, rdma_resolve_addrinfo(self->id, NULL, NULL, NULL));
+	test_err(EINVAL, rdma_resolve_addrinfo(NULL, ADDR1, NULL, &numeric));
+	test_err(EINVAL, rdma_query_addrinfo(self->id, NULL));
+	test_err(EINVAL, rdma_query_addrinfo(NULL, &info));
+	EXPECT_FALSE(event_there(self->channel));
+}
+
+/* One at a time, until what it found was taken. */
+TEST_F(resolve, once_more_before_the_result_is_taken)
+{
+	struct rdma_addrinfo *info;
+
+	test_ok(rdma_resolve_addrinfo(self->id, ADDR1, NULL, &numeric));
+	test_err(EBUSY, rdma_resolve_addrinfo(self->id, ADDR2, NULL, &numeric));
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_ADDRINFO_RESOLVED));
+	test_err(EBUSY, rdma_resolve_addrinfo(self->id, ADDR2, NULL, &numeric));
+	test_ok(rdma_query_addrinfo(self->id, &info));
+	rdma_freeaddrinfo(info);
+	test_ok(rdma_resolve_addrinfo(self->id, "no number", NULL, &numeric));
+	test_err(EBUSY, rdma_resolve_addrinfo(self->id, ADDR2, NULL, &numeric));
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_ADDRINFO_ERROR));
+	test_ok(rdma_resolve_addrinfo(self->id, ADDR2, NULL, &numeric));
+	test_ok(event_take(self->channel, RDMA_CM_EVENT_ADDRINFO_RESOLVED));
 }
 
 /* Another event comes first, and is passed over. */
@@ -118,7 +154,6 @@ TEST_F(resolve, synchronous_id_waits_for_the_answer)
 TEST_F(resolve, answer_that_nobody_asks_for)
 {
 	test_ok(rdma_resolve_addrinfo(self->id, ADDR1, NULL, &numeric));
-	test_ok(rdma_resolve_addrinfo(self->id, ADDR2, NULL, &numeric));
 	test_ok(event_take(self->channel, RDMA_CM_EVENT_ADDRINFO_RESOLVED));
 }
 

@@ -85,7 +85,6 @@ TEST_F(sync, ends_with_its_own_event)
 	} pairs[] = {
 		{ CMX_RESOLVE_ADDR, RDMA_CM_EVENT_ADDR_RESOLVED },
 		{ CMX_RESOLVE_ROUTE, RDMA_CM_EVENT_ROUTE_RESOLVED },
-		{ CMX_RESOLVE_ADDRINFO, RDMA_CM_EVENT_INTERNAL },
 		{ CMX_CONNECT, RDMA_CM_EVENT_CONNECT_RESPONSE },
 		{ CMX_CONNECT, RDMA_CM_EVENT_ESTABLISHED },
 		{ CMX_ACCEPT, RDMA_CM_EVENT_ESTABLISHED },
@@ -102,6 +101,14 @@ TEST_F(sync, ends_with_its_own_event)
 		EXPECT_EQ(0, self->id->event->status);
 		EXPECT_EQ(0, fake_outstanding());
 	}
+}
+
+TEST_F(sync, ends_with_the_event_of_its_name)
+{
+	bring(self->own, RDMA_CM_EVENT_ADDR_CHANGE, 0, 0);
+	test_ok(rdma_resolve_addrinfo(self->id, "192.0.2.1", "1", NULL));
+	ASSERT_NE(NULL, self->id->event);
+	EXPECT_EQ(RDMA_CM_EVENT_ADDRINFO_RESOLVED, self->id->event->event);
 }
 
 TEST_F(sync, says_what_went_wrong)

@@ -1040,8 +1040,9 @@ struct rdma_ucmx_read_events {
  * @name: name of the service, with a zero at its end; meant with
  *        RDMA_UCMX_SERVICE_NAME
  *
- * Ask the subnet's administrator who has a service, for RESOLVE_ADDR to go to the
- * first who has.  Causes ADDRINFO_RESOLVED, with the records, or ADDRINFO_ERROR.
+ * Ask the subnet's administrator who has a service.  Causes ADDRINFO_RESOLVED, with the
+ * records, or ADDRINFO_ERROR.  The first who has it is the id's destination then, as if
+ * RESOLVE_ADDR had found it: RESOLVE_ROUTE comes next.
  * EINVAL: nothing to look for, a name without an end, or the id is not bound to a
  * device, or to more than that.  EOPNOTSUPP: the device is not on a subnet with an
  * administrator, or the kernel cannot ask.  ENOSPC: as with RESOLVE_ADDR.

@@ -38,13 +38,14 @@ extern "C" {
  * rdma_resolve_addrinfo - Translate a name to an address.
  * @id: Identifier that the event is of.
  * @node: Name or number of the host, or NULL.
- * @service: Name or number of the port, or NULL.
+ * @service: Name or number of the port, or with RAI_SA of the service, or NULL.
  * @hints: What is wanted, or NULL.
  *
  * As rdma_getaddrinfo(), with RDMA_CM_EVENT_ADDRINFO_RESOLVED or
  * RDMA_CM_EVENT_ADDRINFO_ERROR for an answer.
  *
- * Returns 0, or -1 and errno: EOPNOTSUPP (RAI_SA).
+ * Returns 0, or -1 and errno: EBUSY (the last result was not taken, or is not there
+ * yet), EOPNOTSUPP (RAI_SA, and there is nobody to ask).
  */
 int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
 			  const char *service,
@@ -55,7 +56,7 @@ int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
  * @id: Identifier of which RDMA_CM_EVENT_ADDRINFO_RESOLVED was read.
  * @info: The result, for the caller to free with rdma_freeaddrinfo().
  *
- * Returns 0, or -1 and errno: ENODATA (there is none).
+ * Returns 0, or -1 and errno: ENOENT (there is none).
  */
 int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **info);
 
