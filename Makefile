@@ -77,6 +77,12 @@ vm-module: ## rdma_ucmx.ko for a kernel of the VM's; KERNEL=, see selftests/vm/r
 .PHONY: vm-module-at
 vm-module-at:
 	$(call build-module,$(build)/$(KERNEL),$(VM_KDIR),tests)
+	@# Where the kernel asks administrators of subnets, one for the tests.
+	+@! grep -qsw rdma_resolve_ib_service $(VM_KDIR)/Module.symvers || { \
+		mkdir -p $(build)/$(KERNEL)/services && \
+		cp -u selftests/vm/services/* $(build)/$(KERNEL)/services && \
+		$(call in-turn,$(KERNEL)) $(MAKE) -C $(VM_KDIR) \
+			M=$(build)/$(KERNEL)/services $(if $(V),V=$(V)) modules; }
 
 .PHONY: user
 user: ## librdmacmx
