@@ -39,8 +39,8 @@
 
 #define CMX_EXPORT __attribute__((visibility("default")))
 
-/* A buffer smaller than RDMA_UCMX_READ_MIN gets one record; any fits this. */
-#define CMX_RECORD_MAX 1024
+/* Any record fits RDMA_UCMX_READ_MIN, and a buffer that is smaller gets one only. */
+#define CMX_RECORD_MAX (RDMA_UCMX_READ_MIN - sizeof(uint64_t))
 
 #define cmx_container(pointer, type, member) \
 	((type *)((char *)(pointer) - offsetof(type, member)))

@@ -201,6 +201,39 @@ TEST_F(address, answer_that_nobody_asked_for)
 	ASSERT_EQ(0, rdma_ack_cm_event(event));
 }
 
+/* Of all events this one has the largest. */
+TEST_F(address, as_many_services_as_a_record_has)
+{
+	const struct cmx_id *id = cmx_id_of(self->id);
+	struct {
+		struct rdma_ucmx_event head;
+		struct rdma_ucmx_route route;
+		struct rdma_ucmx_services services;
+		struct rdma_ucmx_service service[RDMA_UCMX_MAX_SERVICES];
+	} record = {
+		.head.size = sizeof(record),
+		.head.event = RDMA_UCMX_EVENT_TYPE_ADDRINFO_RESOLVED,
+		.head.seq = 1,
+		.head.id = id->handle,
+		.head.cookie = id->cookie,
+		.head.sections = RDMA_UCMX_EVENT_ROUTE | RDMA_UCMX_EVENT_SERVICES,
+		.services.count = RDMA_UCMX_MAX_SERVICES,
+	};
+	struct rdma_addrinfo *found, *info;
+	struct rdma_cm_event *event;
+	unsigned int n = 0;
+
+	fake_bring(&record, sizeof(record));
+	event = read_event(self->channel);
+	ASSERT_NE(NULL, event);
+	ASSERT_EQ(0, rdma_ack_cm_event(event));
+	ASSERT_EQ(0, rdma_query_addrinfo(self->id, &found));
+	for (info = found; info; info = info->ai_next)
+		n++;
+	EXPECT_EQ(RDMA_UCMX_MAX_SERVICES, n);
+	rdma_freeaddrinfo(found);
+}
+
 /* A section that is longer than what is left of the record. */
 TEST(records_that_are_too_short)
 {
