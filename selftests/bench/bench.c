@@ -89,15 +89,15 @@ static double quartile(const struct samples *samples, unsigned int fourths)
 	return samples->at[below] * (1 - rest) + samples->at[below + 1] * rest;
 }
 
-/* The figure of the row, then what it can be judged by. */
-static void print_row(struct samples *samples, unsigned int fourths,
+/* The figure of the row, their median unless it is given, and what it can be judged by. */
+static void print_row(struct samples *samples, const double *figure,
 		      const char *format, va_list args)
 {
 	must(samples->n >= 5, "fewer than five samples");
 	qsort(samples->at, samples->n, sizeof(*samples->at), compare);
 	vprintf(format, args);
 	printf("\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\t%u\n",
-	       quartile(samples, fourths), quartile(samples, 1),
+	       figure ? *figure : quartile(samples, 2), quartile(samples, 1),
 	       quartile(samples, 3), quartile(samples, 0), quartile(samples, 4),
 	       samples->n);
 	fflush(stdout);
@@ -109,16 +109,16 @@ void row(struct samples *samples, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print_row(samples, 2, format, args);
+	print_row(samples, NULL, format, args);
 	va_end(args);
 }
 
-void row_best(struct samples *samples, const char *format, ...)
+void row_with(struct samples *samples, double figure, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	print_row(samples, 4, format, args);
+	print_row(samples, &figure, format, args);
 	va_end(args);
 }
 

@@ -41,9 +41,9 @@ void sample_since(struct samples *samples, uint64_t start, unsigned int n);
 /* Print the row and forget its samples: name, median, quartiles, extremes, n. */
 void row(struct samples *samples, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* The same with the highest instead of the median. */
-void row_best(struct samples *samples, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+/* The same with another figure instead of the median. */
+void row_with(struct samples *samples, double figure, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* End the program unless @ok, saying what went wrong. */
 void must(bool ok, const char *what);

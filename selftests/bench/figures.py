@@ -4,21 +4,24 @@ import dataclasses
 import os
 
 
-def number(value):
+def number(value, name=""):
+    """A value of the row called so."""
     if value is None:
         return "-"
+    if name.startswith("two."):
+        return f"{value:.2f}"
     if value >= 100 or value == int(value):
         return f"{value:,.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
-def spread(row):
+def spread(row, name):
     """The median, and between which two values half of the samples were."""
     if row is None:
         return "-"
-    if number(row.low) == number(row.high):
-        return number(row.median)
-    return f"{number(row.median)} ({number(row.low)} to {number(row.high)})"
+    median, low, high = (number(value, name)
+                         for value in (row.median, row.low, row.high))
+    return median if low == high else f"{median} ({low} to {high})"
 
 
 @dataclasses.dataclass
@@ -133,7 +136,8 @@ class Aim:
         if limit is None or value is None:
             return False, "nothing to compare"
         good = value >= limit if self.least else value <= limit
-        return good, f"{number(value)}, {self.relation} {number(limit)}"
+        return good, (f"{number(value, self.name)}, {self.relation} "
+                      f"{number(limit, self.name)}")
 
 
 class Rows:
@@ -162,6 +166,6 @@ class Rows:
         said = []
         for aim in self.aims.get(name, []):
             good, _ = aim.judge(results)
-            limit = number(aim.limit(results))
+            limit = number(aim.limit(results), name)
             said.append(f"{limit} {'reached' if good else 'MISSED'}")
         return ", ".join(said)
