@@ -15,17 +15,14 @@
 struct rest {
 	const char *next;
 	size_t size;
-	uint32_t sections;
 	bool broken;
 };
 
-/* Returns the section, or NULL if the record has none, or is too short for it. */
-static const void *take(struct rest *rest, uint32_t section, size_t length)
+/* Returns the next section, or NULL if the record is too short for it. */
+static const void *take(struct rest *rest, size_t length)
 {
 	const void *start = rest->next;
 
-	if (!(rest->sections & section))
-		return NULL;
 	if (rest->size < length) {
 		rest->broken = true;
 		return NULL;
@@ -55,17 +52,21 @@ int cmx_record_parse(const void *buffer, size_t size, struct cmx_record *record)
 	rest = (struct rest){
 		.next = (const char *)(head + 1),
 		.size = head->size - sizeof(*head),
-		.sections = head->sections,
 	};
 	record->head = head;
-	record->conn = take(&rest, RDMA_UCMX_EVENT_CONN, sizeof(*record->conn));
-	record->ud = take(&rest, RDMA_UCMX_EVENT_UD, sizeof(*record->ud));
-	record->route = take(&rest, RDMA_UCMX_EVENT_ROUTE, sizeof(*record->route));
-	record->paths = take(&rest, RDMA_UCMX_EVENT_PATHS,
-			     head->num_paths * sizeof(*record->paths));
-	record->arg = take(&rest, RDMA_UCMX_EVENT_ARG, sizeof(*record->arg));
-	record->services = take(&rest, RDMA_UCMX_EVENT_SERVICES,
-				sizeof(*record->services));
+	if (head->sections & RDMA_UCMX_EVENT_CONN)
+		record->conn = take(&rest, sizeof(*record->conn));
+	if (head->sections & RDMA_UCMX_EVENT_UD)
+		record->ud = take(&rest, sizeof(*record->ud));
+	if (head->sections & RDMA_UCMX_EVENT_ROUTE)
+		record->route = take(&rest, sizeof(*record->route));
+	if (head->sections & RDMA_UCMX_EVENT_PATHS)
+		record->paths = take(&rest, head->num_paths *
+				     sizeof(*record->paths));
+	if (head->sections & RDMA_UCMX_EVENT_ARG)
+		record->arg = take(&rest, sizeof(*record->arg));
+	if (head->sections & RDMA_UCMX_EVENT_SERVICES)
+		record->services = take(&rest, sizeof(*record->services));
 	if (record->services && record->services->count >
 				rest.size / sizeof(struct rdma_ucmx_service))
 		rest.broken = true;
