@@ -190,7 +190,9 @@ TEST_F(ports, nobody_knows)
 
 TEST_F(ports, there_is_no_administrator)
 {
-	fake_administrator((uint8_t[16]){ 0xff }, 1);
+	static const uint8_t elsewhere[16] = { 0xff };
+
+	fake_administrator(elsewhere, 1);
 	test_err(EOPNOTSUPP, rdma_getaddrinfo(NULL, "1", &self->hints, &self->info));
 }
 
@@ -234,16 +236,18 @@ TEST_F(ports, what_cannot_be_asked)
 /* Also where a call before it has failed. */
 TEST_F(ports, by_its_number)
 {
+	static const uint8_t first[16];
+
 	fake_administrator(GID(0, 0), 1);
 	errno = ERANGE;
 	test_ok(rdma_getaddrinfo(NULL, "0x12", &self->hints, &self->info));
 	EXPECT_TRUE(is_address(self->info->ai_dst_addr, self->info->ai_dst_len,
-			       (uint8_t[16]){ 0 }, 0x12, UINT64_MAX));
+			       first, 0x12, UINT64_MAX));
 	rdma_freeaddrinfo(self->info);
 	test_ok(rdma_getaddrinfo(NULL, "99999999999999999999", &self->hints,
 				 &self->info));
 	EXPECT_TRUE(is_address(self->info->ai_dst_addr, self->info->ai_dst_len,
-			       (uint8_t[16]){ 0 }, 20, UINT64_MAX));
+			       first, 20, UINT64_MAX));
 	rdma_freeaddrinfo(self->info);
 }
 
