@@ -122,9 +122,9 @@ FIXTURE_SETUP(ports)
 /* Asks the detector of leaks, where it is linked. */
 static int leaks(void)
 {
-	int (*check)(void) = dlsym(RTLD_DEFAULT, "__lsan_do_recoverable_leak_check");
+	void *check = dlsym(RTLD_DEFAULT, "__lsan_do_recoverable_leak_check");
 
-	return check ? check() : 0;
+	return check ? ((int (*)(void))check)() : 0;
 }
 
 /* Nothing is left, open or not: channels have one number after the other. */
