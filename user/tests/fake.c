@@ -2,7 +2,6 @@
 /*
  * The fake kernel.  One lock and one condition for everything.
  */
-#include <endian.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 
 #include "cmx.h"
 #include "fake.h"
+#include "fake_service.h"
 
 #define FAKE_IDS 4096
 #define FAKE_FDS 4096
@@ -29,12 +29,6 @@ static struct fake_record {
 	size_t size;
 } records[FAKE_RECORDS];
 
-static struct fake_subnet {
-	uint8_t gid[16];
-	unsigned int services;
-} subnets[4];
-
-static unsigned int subnets_known;
 static unsigned int records_brought, records_read;
 static bool unclaimed[FAKE_IDS];
 static int outstanding;
@@ -168,16 +162,6 @@ int fake_disconnects(void)
 	ret = disconnects;
 	pthread_mutex_unlock(&lock);
 	return ret;
-}
-
-void fake_administrator(const uint8_t *gid, unsigned int count)
-{
-	pthread_mutex_lock(&lock);
-	if (subnets_known == sizeof(subnets) / sizeof(subnets[0]))
-		abort();
-	memcpy(subnets[subnets_known].gid, gid, sizeof(subnets[0].gid));
-	subnets[subnets_known++].services = count;
-	pthread_mutex_unlock(&lock);
 }
 
 /* Called with the lock held, which it drops now and then. */
@@ -330,64 +314,21 @@ static int bind_addr(int fd, const struct rdma_ucmx_bind_addr *command)
 	if (!id)
 		return -1;
 	/* It knows of no other addresses. */
-	if (command->addr.family != AF_IB || !subnets_known)
+	if (command->addr.family != AF_IB || !fake_has_subnets())
 		return cmx_error(ENOTTY);
 	memcpy(id->gid, &command->addr.data[6], sizeof(id->gid));
 	return 0;
 }
 
-/*
- * A service has what was asked for, and its place in the answer, for its number, and
- * that place for its port's GID.
- */
-static void answer(const struct fake_id *id, uint32_t handle, uint64_t number,
-		   unsigned int count)
-{
-	struct {
-		struct rdma_ucmx_event head;
-		struct rdma_ucmx_services services;
-		struct rdma_ucmx_service service[FAKE_SERVICES];
-	} record = {
-		.head.size = sizeof(record),
-		.head.event = RDMA_UCMX_EVENT_TYPE_ADDRINFO_RESOLVED,
-		.head.seq = 1000,
-		.head.id = handle,
-		.head.cookie = id->cookie,
-		.head.sections = RDMA_UCMX_EVENT_SERVICES,
-		.services.count = count,
-		.services.total = count,
-	};
-	unsigned int i;
-
-	if (!count) {
-		record.head.event = RDMA_UCMX_EVENT_TYPE_ADDRINFO_ERROR;
-		record.head.status = -ENOENT;
-	}
-	for (i = 0; i < count; i++) {
-		record.service[i].service_id = htobe64(number + i);
-		record.service[i].pkey = htobe16(0xffff);
-		memset(record.service[i].gid, i, sizeof(record.service[i].gid));
-	}
-	bring(&record, sizeof(record));
-}
-
 static int resolve_service(int fd, const struct rdma_ucmx_resolve_ib_service *command)
 {
 	const struct fake_id *id = find(fd, command->id);
-	uint64_t number = command->service_id;
-	unsigned int i = 0;
+	struct fake_answer answer;
 
-	if (!id)
+	if (!id || fake_serve(id->gid, command, &answer))
 		return -1;
-	while (i < subnets_known && memcmp(subnets[i].gid, id->gid, sizeof(id->gid)))
-		i++;
-	if (i == subnets_known)
-		return cmx_error(EOPNOTSUPP);
-	if (command->flags == RDMA_UCMX_SERVICE_NAME)
-		number = strlen((const char *)command->name);
-	else if (command->flags != RDMA_UCMX_SERVICE_ID)
-		return cmx_error(EINVAL);
-	answer(id, command->id, number, subnets[i].services);
+	answer.head.cookie = id->cookie;
+	bring(&answer, sizeof(answer));
 	stop_at(FAKE_BEGUN, NULL);
 	return 0;
 }

@@ -294,6 +294,17 @@ static void *resolve(void *argument)
 	return NULL;
 }
 
+/* Migrated away as soon as the kernel has its command; then it may go on. */
+static bool begin_and_migrate(pthread_t *thread, struct asker *asker,
+			      struct rdma_event_channel *channel)
+{
+	fake_hold(FAKE_BEGUN);
+	if (pthread_create(thread, NULL, resolve, asker))
+		return false;
+	fake_wait_held();
+	return !rdma_migrate_id(asker->id, channel);
+}
+
 /* The call ends, what it began does not, and is whose the id is then. */
 TEST_F(ports, a_synchronous_call_is_turned_away)
 {
@@ -308,10 +319,7 @@ TEST_F(ports, a_synchronous_call_is_turned_away)
 	memcpy(&address.sib_addr, GID(0, 0), sizeof(address.sib_addr));
 	test_ok(rdma_create_id(NULL, &asker.id, NULL, RDMA_PS_IB));
 	test_ok(rdma_bind_addr(asker.id, (struct sockaddr *)&address));
-	fake_hold(FAKE_BEGUN);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, resolve, &asker));
-	fake_wait_held();
-	test_ok(rdma_migrate_id(asker.id, channel));
+	ASSERT_TRUE(begin_and_migrate(&thread, &asker, channel));
 	fake_release();
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_EQ(ESHUTDOWN, asker.error);
@@ -326,10 +334,7 @@ TEST_F(ports, a_synchronous_call_is_turned_away)
 	/* The same of a name. */
 	test_ok(rdma_migrate_id(asker.id, NULL));
 	asker.hints = NULL;
-	fake_hold(FAKE_BEGUN);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, resolve, &asker));
-	fake_wait_held();
-	test_ok(rdma_migrate_id(asker.id, channel));
+	ASSERT_TRUE(begin_and_migrate(&thread, &asker, channel));
 	fake_release();
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_EQ(ESHUTDOWN, asker.error);
@@ -341,10 +346,7 @@ TEST_F(ports, a_synchronous_call_is_turned_away)
 
 	/* And of one whose answer another thread takes, and goes on. */
 	test_ok(rdma_migrate_id(asker.id, NULL));
-	fake_hold(FAKE_BEGUN);
-	ASSERT_EQ(0, pthread_create(&thread, NULL, resolve, &asker));
-	fake_wait_held();
-	test_ok(rdma_migrate_id(asker.id, channel));
+	ASSERT_TRUE(begin_and_migrate(&thread, &asker, channel));
 	test_ok(rdma_get_cm_event(channel, &event));
 	test_ok(rdma_ack_cm_event(event));
 	test_ok(rdma_query_addrinfo(asker.id, &self->info));
