@@ -49,7 +49,6 @@ int cmx_service_resolve(struct cmx_id *id, const char *service)
 		.size = sizeof(command),
 		.id = atomic_load(&id->handle),
 	};
-
 	struct cmx_channel *channel;
 	uint64_t number;
 
