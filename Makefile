@@ -80,7 +80,7 @@ vm-module-at:
 	@# Where the kernel asks administrators of subnets, one for the tests.
 	+@! grep -qsw rdma_resolve_ib_service $(VM_KDIR)/Module.symvers || { \
 		mkdir -p $(build)/$(KERNEL)/services && \
-		cp -u selftests/vm/services/* $(build)/$(KERNEL)/services && \
+		ln -sf $(CURDIR)/selftests/vm/services/* $(build)/$(KERNEL)/services && \
 		$(call in-turn,$(KERNEL)) $(MAKE) -C $(VM_KDIR) \
 			M=$(build)/$(KERNEL)/services $(if $(V),V=$(V)) modules; }
 
