@@ -52,9 +52,14 @@ static unsigned int ucmx_option_index(u32 optname)
 	       UCMX_OPTIONS_STOCK + optname - RDMA_UCMX_OPTION_MIN_RNR_TIMER;
 }
 
-/* rdma_cm takes another type of queue pair for a fault of ours, and warns. */
+/*
+ * It has five bits.  rdma_cm takes another type of queue pair for a fault of ours, and
+ * warns.
+ */
 static int ucmx_set_min_rnr_timer(struct rdma_cm_id *cm_id, int value)
 {
+	if (value > 31)
+		return -EINVAL;
 	if (cm_id->qp_type != IB_QPT_RC && cm_id->qp_type != IB_QPT_XRC_TGT)
 		return -EINVAL;
 	return rdma_set_min_rnr_timer(cm_id, value);
