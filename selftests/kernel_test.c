@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/utsname.h>
 
 #include "scene.h"
 #include "test.h"
@@ -154,6 +155,30 @@ TEST_F(kernel, min_rnr_timer_takes_effect)
 	EXPECT_EQ(over_iwarp() ? 0 : MASK_MIN_RNR_TIMER,
 		  attr.qp_attr_mask & MASK_MIN_RNR_TIMER);
 	EXPECT_EQ(over_iwarp() ? 0 : 14, attr.min_rnr_timer);
+}
+
+/* Which kernels have it, as Debian's are; of others nothing is known here. */
+TEST_F(kernel, features)
+{
+	static const struct {
+		const char *release;
+		__u64 features;
+	} known[] = {
+		{ "6.1.", RDMA_UCMX_FEATURE_MIN_RNR_TIMER },
+		{ "6.12.", RDMA_UCMX_FEATURE_MIN_RNR_TIMER },
+		{ "7.3.", RDMA_UCMX_FEATURE_MIN_RNR_TIMER | RDMA_UCMX_FEATURE_NODE_TYPE |
+			  RDMA_UCMX_FEATURE_IB_SERVICE },
+	};
+	const __u64 all = RDMA_UCMX_FEATURE_MIN_RNR_TIMER | RDMA_UCMX_FEATURE_NODE_TYPE |
+			  RDMA_UCMX_FEATURE_IB_SERVICE;
+	struct utsname kernel;
+	unsigned int i;
+
+	ASSERT_EQ(0, uname(&kernel));
+	for (i = 0; i < ARRAY_LEN(known); i++) {
+		if (!strncmp(kernel.release, known[i].release, strlen(known[i].release)))
+			EXPECT_EQ(known[i].features, self->features & all);
+	}
 }
 
 /* The device is of the one type or of the other. */
