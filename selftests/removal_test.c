@@ -7,6 +7,7 @@
  */
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "call.h"
 #include "fabric.h"
@@ -344,7 +345,7 @@ static void *churner_main(void *arg)
 		churn(churner);
 		churner->rounds++;
 		/* Or two processors have no time for a removal, nor for RCU. */
-		pause_briefly();
+		usleep(20000);
 	}
 	return NULL;
 }
