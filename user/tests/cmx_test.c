@@ -373,8 +373,11 @@ TEST_F(channels, request_is_rejected_elsewhere)
 	test_ok(event_expect(self->two, RDMA_CM_EVENT_REJECTED, &event));
 	ASSERT_EQ(REJ_CONSUMER, event->status);
 	ASSERT_EQ(0, memcmp(event->param.conn.private_data, "no", 3));
-	test_ok(ibv_query_qp(client->qp, &attr, IBV_QP_STATE, &init));
-	ASSERT_EQ(IBV_QPS_ERR, attr.qp_state);
+	/* siw of 6.1 tells no state. */
+	if (!over_iwarp()) {
+		test_ok(ibv_query_qp(client->qp, &attr, IBV_QP_STATE, &init));
+		ASSERT_EQ(IBV_QPS_ERR, attr.qp_state);
+	}
 	test_ok(rdma_ack_cm_event(event));
 	id_close(client);
 	id_close(listener);
